@@ -1,0 +1,123 @@
+// Package decode reduces a frame to a flat Packet of the fields an analysis
+// asks for, without allocating.
+//
+// Use one Decoder for each reader:
+//
+//	var d decode.Decoder
+//	var p decode.Packet
+//	for src.Read(&frame) == nil {
+//		switch d.Decode(&frame, &p) {
+//		case decode.RoCE: // every field of p that its doc comment says is valid
+//		...
+//		}
+//	}
+//
+// Decode returns a status instead of an error and never drops a frame: what it
+// does not understand it names, so that the caller can count it. It knows
+// neither gopacket nor where frames come from.
+package decode
+
+import "github.com/rocescope/rocescope/decode/ib"
+
+// Status says what a frame turned out to be.
+type Status uint8
+
+// The statuses. Each frame has exactly one.
+const (
+	RoCE      Status = iota // a BTH was read; Packet is valid as its fields say
+	Other                   // well understood, and not RoCE
+	PFC                     // 802.1Qbb priority flow control; Packet.Pause is valid
+	Pause                   // 802.3x; Packet.Pause.Quanta[0] is valid
+	UET                     // Ultra Ethernet, UDP port 4793
+	Fragment                // an IP fragment: the transport header may be elsewhere
+	Truncated               // the captured bytes end before the BTH does; Packet is valid up to the network header
+	Malformed               // a length or version contradicts the frame
+	NumStatus = iota
+)
+
+// ICRCState says what is known of a packet's invariant CRC.
+type ICRCState uint8
+
+// The states of an ICRC.
+const (
+	ICRCUnchecked ICRCState = iota // the captured bytes end before it, or it cannot be computed
+	ICRCGood
+	ICRCBad
+)
+
+// ECN is the congestion codepoint of an IP header or GRH.
+type ECN uint8
+
+// The codepoints.
+const (
+	NotECT ECN = 0
+	ECT1   ECN = 1
+	ECT0   ECN = 2
+	CE     ECN = 3
+)
+
+// Packet is one frame, reduced. It holds no pointer, so it can be copied and
+// kept. A field is valid where Decode returned RoCE unless its comment says
+// otherwise; a field that is not valid is zero.
+type Packet struct {
+	Time   int64  // the frame's, ns since the Unix epoch; always valid
+	Frame  uint64 // the frame's number; always valid
+	Len    uint32 // bytes on the wire; always valid
+	CapLen uint32 // bytes captured; always valid
+	Iface  uint16 // always valid
+	Status Status // always valid
+
+	Version uint8    // of RoCE, 1 or 2
+	Src     [16]byte // IPv4 as ::ffff:a.b.c.d; the GRH's GIDs for RoCEv1; valid for RoCE, UET and Fragment
+	Dst     [16]byte // as Src
+	SrcMAC  [6]byte  // of the innermost Ethernet header; zero where there is none
+	DstMAC  [6]byte
+	VLAN    uint16 // VID of the innermost tag, valid iff Tagged
+	PCP     uint8  // of the innermost tag, valid iff Tagged
+	Tagged  bool
+	IPv6    bool // the network header; true for RoCEv1
+	DSCP    uint8
+	ECN     ECN
+	TTL     uint8
+	IPID    uint16 // 0 for IPv6 and RoCEv1
+	SrcPort uint16 // UDP; 0 for RoCEv1
+
+	Op         ib.Opcode
+	Solicited  bool
+	MigReq     bool
+	FECN       bool
+	BECN       bool
+	AckReq     bool
+	PadCnt     uint8
+	TVer       uint8
+	PKey       uint16
+	QP         uint32 // destination queue pair
+	PSN        ib.PSN
+	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it
+
+	// HasExt says that all extension headers of Op were captured; the fields
+	// below are valid iff it is set and Op carries their header.
+	HasExt   bool
+	Syndrome ib.Syndrome // AETH
+	MSN      uint32      // AETH
+	SrcQP    uint32      // DETH
+	RKey     uint32      // RETH, AtomicETH
+	VA       uint64      // RETH, AtomicETH
+	DMALen   uint32      // RETH
+	Imm      uint32      // ImmDt
+
+	ICRC    ICRCState
+	ICRCVal uint32 // as it stands on the wire, read little-endian; valid iff ICRC is not ICRCUnchecked
+
+	// PayloadOff is where the payload starts in Frame.Data; valid until the
+	// source's next Read, and only up to CapLen.
+	PayloadOff uint16
+
+	Pause PauseInfo // valid for PFC and Pause
+}
+
+// PauseInfo is what a PFC or PAUSE frame asks for.
+type PauseInfo struct {
+	Enabled uint8     // PFC: bit i set means that Quanta[i] is meant
+	Quanta  [8]uint16 // of 512 bit times each; 0 ends a pause. PAUSE uses the first alone
+}

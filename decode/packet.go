@@ -30,8 +30,8 @@ const (
 	Pause                   // 802.3x; Packet.Pause.Quanta[0] is valid
 	UET                     // Ultra Ethernet, UDP port 4793
 	Fragment                // an IP fragment: the transport header may be elsewhere
-	Truncated               // the captured bytes end before the BTH does; Packet is valid up to the network header
-	Malformed               // a length or version contradicts the frame
+	Truncated               // the captured bytes end before the BTH does, or before what would tell another status
+	Malformed               // a length or version contradicts the frame, or headers nest deeper than in any real one
 	NumStatus = iota
 )
 
@@ -58,7 +58,11 @@ const (
 
 // Packet is one frame, reduced. It holds no pointer, so it can be copied and
 // kept. A field is valid where Decode returned RoCE unless its comment says
-// otherwise; a field that is not valid is zero.
+// otherwise; a field that is not valid is zero. Of headers that repeat (tags,
+// tunnels) the innermost is meant.
+//
+// The order of the fields keeps the struct free of holes: it is copied between
+// goroutines by the million.
 type Packet struct {
 	Time   int64  // the frame's, ns since the Unix epoch; always valid
 	Frame  uint64 // the frame's number; always valid
@@ -67,20 +71,30 @@ type Packet struct {
 	Iface  uint16 // always valid
 	Status Status // always valid
 
-	Version uint8    // of RoCE, 1 or 2
-	Src     [16]byte // IPv4 as ::ffff:a.b.c.d; the GRH's GIDs for RoCEv1; valid for RoCE, UET and Fragment
-	Dst     [16]byte // as Src
-	SrcMAC  [6]byte  // of the innermost Ethernet header; zero where there is none
-	DstMAC  [6]byte
-	VLAN    uint16 // VID of the innermost tag, valid iff Tagged
-	PCP     uint8  // of the innermost tag, valid iff Tagged
-	Tagged  bool
-	IPv6    bool // the network header; true for RoCEv1
-	DSCP    uint8
-	ECN     ECN
-	TTL     uint8
+	Version uint8 // of RoCE, 1 or 2
+
+	// The network header, down to TTL: valid, whatever the status, where an IP
+	// header or a GRH was read; that is where Dst is not zero.
+	Src [16]byte // IPv4 as ::ffff:a.b.c.d; the GRH's GIDs for RoCEv1
+	Dst [16]byte // as Src
+
 	IPID    uint16 // 0 for IPv6 and RoCEv1
-	SrcPort uint16 // UDP; 0 for RoCEv1
+	SrcPort uint16 // of UDP or TCP where that was read, whatever the status; 0 for RoCEv1
+	DstPort uint16 // as SrcPort
+
+	// The link header: valid, whatever the status, where it was read.
+	EtherType uint16 // behind the tags, below 0x0600 an 802.3 length; 0x0800 or 0x86DD where the link has none
+	VLAN      uint16 // VID of the innermost tag, valid iff Tagged
+	SrcMAC    [6]byte
+	DstMAC    [6]byte // zero where there is none, as in cooked captures
+	PCP       uint8   // of the innermost tag, valid iff Tagged
+	Tagged    bool
+
+	IPv6  bool  // the network header; true for RoCEv1
+	Proto uint8 // IP protocol, behind IPv6 extension headers; 0x1B for RoCEv1
+	DSCP  uint8
+	ECN   ECN
+	TTL   uint8 // or hop limit
 
 	Op         ib.Opcode
 	Solicited  bool
@@ -93,31 +107,34 @@ type Packet struct {
 	PKey       uint16
 	QP         uint32 // destination queue pair
 	PSN        ib.PSN
-	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it
+	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it; 0 for a CNP
 
-	// HasExt says that all extension headers of Op were captured; the fields
-	// below are valid iff it is set and Op carries their header.
+	// PayloadOff is where the payload starts in Frame.Data: valid iff HasExt,
+	// until the source's next Read, and only up to CapLen.
+	PayloadOff uint16
+
+	// HasExt says that all extension headers of Op were captured, which is so
+	// too where Op carries none; the fields down to VA are valid iff it is set
+	// and Op carries their header.
 	HasExt   bool
 	Syndrome ib.Syndrome // AETH
 	MSN      uint32      // AETH
 	SrcQP    uint32      // DETH
-	RKey     uint32      // RETH, AtomicETH
-	VA       uint64      // RETH, AtomicETH
+	RKey     uint32      // RETH, AtomicETH; IETH: the key to invalidate
 	DMALen   uint32      // RETH
 	Imm      uint32      // ImmDt
+	VA       uint64      // RETH, AtomicETH
 
-	ICRC    ICRCState
 	ICRCVal uint32 // as it stands on the wire, read little-endian; valid iff ICRC is not ICRCUnchecked
-
-	// PayloadOff is where the payload starts in Frame.Data; valid until the
-	// source's next Read, and only up to CapLen.
-	PayloadOff uint16
+	ICRC    ICRCState
 
 	Pause PauseInfo // valid for PFC and Pause
 }
 
 // PauseInfo is what a PFC or PAUSE frame asks for.
 type PauseInfo struct {
-	Enabled uint8     // PFC: bit i set means that Quanta[i] is meant
+	// Enabled is PFC's: bit i set means that Quanta[i] is meant. The bit of a
+	// time that was not captured is cleared.
+	Enabled uint8
 	Quanta  [8]uint16 // of 512 bit times each; 0 ends a pause. PAUSE uses the first alone
 }

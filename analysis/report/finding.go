@@ -1,0 +1,46 @@
+package report
+
+// Severity ranks a finding.
+type Severity string
+
+// The severities, worst first.
+const (
+	Critical Severity = "critical" // work stopped: a queue pair died, a host unreachable
+	Warning  Severity = "warning"  // work slowed or at risk
+	Notice   Severity = "notice"   // unusual; explains other findings
+	Info     Severity = "info"
+)
+
+// Rank returns 0 for Critical up to 3 for Info, and 4 for anything else.
+func (s Severity) Rank() int {
+	switch s {
+	case Critical:
+		return 0
+	case Warning:
+		return 1
+	case Notice:
+		return 2
+	case Info:
+		return 3
+	}
+	return 4
+}
+
+// Finding is what the analysis says in words.
+type Finding struct {
+	Rule     string   `json:"rule"` // a stable name such as "loss.downstream"
+	Severity Severity `json:"severity"`
+	Summary  string   `json:"summary"` // one sentence with the numbers
+	// Flow is absent where the finding is not about one flow.
+	Flow    *FlowRef `json:"flow,omitempty"`
+	FirstNs int64    `json:"first_ns"`
+	LastNs  int64    `json:"last_ns"`
+	Count   int64    `json:"count"`
+	// Frames are the numbers of frames that prove it, ascending, at most a few.
+	Frames []uint64         `json:"frames"`
+	Values map[string]int64 `json:"values"`
+	// Not says what it could be mistaken for, and why it is not that.
+	Not    string `json:"not,omitempty"`
+	Advice string `json:"advice"` // what to look at next
+	Filter string `json:"filter"` // a Wireshark display filter that shows the evidence
+}

@@ -1,0 +1,123 @@
+package report
+
+// FlowRef names a flow in a finding.
+type FlowRef struct {
+	Src    string `json:"src"`
+	Dst    string `json:"dst"`
+	DestQP uint32 `json:"dest_qp"`
+}
+
+// Flow is a row: everything that travels from Src to Dst towards DestQP, which
+// is the requests of the peer's send queue and the responses to that queue
+// pair's own requests. A queue pair number that is used again by a later
+// connection has a row for each, told apart by FirstNs.
+//
+// The tag merge says how two rows of one flow add: sum, min, max, union of a
+// sorted list, or key for what names the row.
+type Flow struct {
+	Src       string  `json:"src" merge:"key"`
+	Dst       string  `json:"dst" merge:"key"`
+	DestQP    uint32  `json:"dest_qp" merge:"key"`
+	SrcQP     *uint32 `json:"src_qp,omitempty" merge:"key"` // UD alone names its sender
+	Version   int     `json:"roce_version" merge:"key"`
+	Transport string  `json:"transport" merge:"key"` // RC UC UD XRC RD
+	VNI       *uint32 `json:"vni,omitempty" merge:"key"`
+
+	PeerQP         *uint32  `json:"peer_qp" merge:"same"` // null where unknown
+	PeerBy         string   `json:"peer_by" merge:"same"` // cm, responses, source-port, datagram; empty where unknown
+	UDPSourcePorts []uint16 `json:"udp_source_ports" merge:"union"`
+	DSCPs          []uint16 `json:"dscps" merge:"union"`
+	VLANs          []uint16 `json:"vlans" merge:"union"`
+	PathMTU        int64    `json:"path_mtu" merge:"max"` // 0 unknown
+
+	Frames         int64 `json:"frames" merge:"sum"`
+	Bytes          int64 `json:"bytes" merge:"sum"` // wire length
+	RequestFrames  int64 `json:"request_frames" merge:"sum"`
+	RequestBytes   int64 `json:"request_bytes" merge:"sum"` // payload
+	ResponseFrames int64 `json:"response_frames" merge:"sum"`
+	ResponseBytes  int64 `json:"response_bytes" merge:"sum"`
+	DataFrames     int64 `json:"data_frames" merge:"sum"`
+	Acks           int64 `json:"acks" merge:"sum"`
+	Messages       int64 `json:"messages" merge:"sum"`
+	FirstNs        int64 `json:"first_ns" merge:"min"`
+	LastNs         int64 `json:"last_ns" merge:"max"`
+
+	// What became of the requests.
+	Gaps                 int64 `json:"gaps" merge:"sum"` // episodes
+	GapFrames            int64 `json:"gap_frames" merge:"sum"`
+	LostUpstream         int64 `json:"lost_upstream" merge:"sum"`
+	LostDownstream       int64 `json:"lost_downstream" merge:"sum"`
+	LostAcks             int64 `json:"lost_acks" merge:"sum"`
+	NotCaptured          int64 `json:"not_captured" merge:"sum"`
+	Unresolved           int64 `json:"unresolved" merge:"sum"`
+	Reordered            int64 `json:"reordered" merge:"sum"`
+	Retransmitted        int64 `json:"retransmitted" merge:"sum"`
+	RetransmittedNAK     int64 `json:"retransmitted_nak" merge:"sum"`
+	RetransmittedTimeout int64 `json:"retransmitted_timeout" merge:"sum"`
+	RetransmittedImplied int64 `json:"retransmitted_implied" merge:"sum"`
+	RetransmittedRNR     int64 `json:"retransmitted_rnr" merge:"sum"`
+	Spurious             int64 `json:"spurious" merge:"sum"`
+	MirrorDuplicates     int64 `json:"mirror_duplicates" merge:"sum"`
+	// NeedlessNAKs counts sequence NAKs that a reordered packet drew.
+	NeedlessNAKs int64 `json:"needless_naks" merge:"sum"`
+
+	// What became of the READ responses.
+	ResponseGaps           int64 `json:"response_gaps" merge:"sum"`
+	ResponseGapFrames      int64 `json:"response_gap_frames" merge:"sum"`
+	ResponseLostUpstream   int64 `json:"response_lost_upstream" merge:"sum"`
+	ResponseLostDownstream int64 `json:"response_lost_downstream" merge:"sum"`
+	ResponseNotCaptured    int64 `json:"response_not_captured" merge:"sum"`
+	ResponseUnresolved     int64 `json:"response_unresolved" merge:"sum"`
+	ResponseReordered      int64 `json:"response_reordered" merge:"sum"`
+	ResponseRetransmitted  int64 `json:"response_retransmitted" merge:"sum"`
+
+	// NAKs that travel in this row.
+	NAKSequence          int64 `json:"naks_psn_sequence" merge:"sum"`
+	NAKInvalidRequest    int64 `json:"naks_invalid_request" merge:"sum"`
+	NAKRemoteAccess      int64 `json:"naks_remote_access" merge:"sum"`
+	NAKRemoteOperational int64 `json:"naks_remote_operational" merge:"sum"`
+	RNRNAKs              int64 `json:"rnr_naks" merge:"sum"`
+	RNRStallNs           int64 `json:"rnr_stall_ns" merge:"sum"`
+
+	CE     int64 `json:"ce_frames" merge:"sum"`
+	NotECT int64 `json:"not_ect_frames" merge:"sum"`
+	CNPs   int64 `json:"cnps" merge:"sum"`
+	BECN   int64 `json:"becn_frames" merge:"sum"` // BECN on packets that are no CNP
+
+	ICRCGood      int64 `json:"icrc_good" merge:"sum"`
+	ICRCBad       int64 `json:"icrc_bad" merge:"sum"`
+	ICRCUnchecked int64 `json:"icrc_unchecked" merge:"sum"`
+
+	// AckRTT holds the ACK round trips of this row's requests, at the tap. It
+	// stands in JSON as ack_rtt_p50_ns, ack_rtt_p99_ns, ack_rtt_max_ns (0
+	// unknown) and, to be merged again, ack_rtt.
+	AckRTT Hist `json:"-" merge:"hist"`
+
+	// Evidence holds, for each kind of event, how many there were and where
+	// the first and the last few stand.
+	Evidence []Evidence `json:"evidence,omitempty" merge:"evidence"`
+}
+
+// Ref returns the flow's name for a finding.
+func (f *Flow) Ref() *FlowRef { return &FlowRef{f.Src, f.Dst, f.DestQP} }
+
+// EvidenceOf returns the events of one kind, and an empty Evidence where there
+// are none.
+func (f *Flow) EvidenceOf(kind string) Evidence {
+	for _, e := range f.Evidence {
+		if e.Kind == kind {
+			return e
+		}
+	}
+	return Evidence{Kind: kind}
+}
+
+// Evidence tells where events of one kind stand in the capture.
+type Evidence struct {
+	Kind    string `json:"kind"`
+	Count   int64  `json:"count"` // of packets, or of episodes, as the kind says
+	FirstNs int64  `json:"first_ns"`
+	LastNs  int64  `json:"last_ns"`
+	// Frames are the numbers of the first and the last few frames, ascending.
+	Frames []uint64 `json:"frames"`
+}

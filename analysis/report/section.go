@@ -1,0 +1,81 @@
+package report
+
+// Kind says how a measure adds up when reports are merged.
+type Kind string
+
+// The kinds of measure. Ratios and percentiles are none: they are computed
+// when a report is read, because they do not add up.
+const (
+	Sum   Kind = "sum"
+	Peak  Kind = "peak"  // the larger one
+	Floor Kind = "floor" // the smaller one
+)
+
+// Section is what one analyzer measured beyond the columns of a flow.
+type Section struct {
+	Name     string    `json:"name"` // the analyzer's
+	Measures []Measure `json:"measures,omitempty"`
+	Tables   []Table   `json:"tables,omitempty"`
+}
+
+// Measure is one number with what a renderer must know of it.
+type Measure struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"` // "frames", "bytes", "ns", or empty
+	Kind  Kind   `json:"kind"`
+	Help  string `json:"help"`
+	Value int64  `json:"value"`
+}
+
+// Table is a keyed set of measures, such as one row a host.
+type Table struct {
+	Name    string   `json:"name"`
+	Help    string   `json:"help"`
+	Keys    []string `json:"keys"` // names of the key columns
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"` // ordered by key
+}
+
+// Column describes the values of a table, one for each row.
+type Column struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Kind Kind   `json:"kind"`
+}
+
+// Row is one line of a table.
+type Row struct {
+	Key    []string `json:"key"`
+	Values []int64  `json:"values"`
+}
+
+// Section returns the section of that name, adding it where it is missing.
+func (r *Report) Section(name string) *Section {
+	for i := range r.Sections {
+		if r.Sections[i].Name == name {
+			return &r.Sections[i]
+		}
+	}
+	r.Sections = append(r.Sections, Section{Name: name})
+	return &r.Sections[len(r.Sections)-1]
+}
+
+// Table returns the table of that name, or nil.
+func (s *Section) Table(name string) *Table {
+	for i := range s.Tables {
+		if s.Tables[i].Name == name {
+			return &s.Tables[i]
+		}
+	}
+	return nil
+}
+
+// Value returns the measure of that name, 0 where it is missing.
+func (s *Section) Value(name string) int64 {
+	for i := range s.Measures {
+		if s.Measures[i].Name == name {
+			return s.Measures[i].Value
+		}
+	}
+	return 0
+}

@@ -1,0 +1,169 @@
+package capture
+
+import (
+	"io"
+	"math"
+
+	"github.com/rocescope/rocescope/decode"
+)
+
+// A Source hands out frames. Read fills f and returns io.EOF after the last
+// frame; f.Data is valid until the next Read.
+type Source interface {
+	Read(f *decode.Frame) error
+}
+
+// Merged is several sources read as one.
+type Merged struct {
+	heads  []head // a heap by time, then by source
+	inputs []Source
+	start  bool // the heads are read
+	taken  bool // heads[0] was handed out, and its source must move on
+	number uint64
+	ifaces []ifaceOf
+	source int
+	origin uint64
+}
+
+// A head is the next frame of one source.
+type head struct {
+	frame  decode.Frame
+	source int
+	src    Source
+	known  []int32 // the merged number of each of its interfaces, -1 for none yet
+}
+
+type ifaceOf struct {
+	source int
+	iface  uint16
+}
+
+// Merge reads sources in the order of time: of the frames that stand next in
+// each, the earliest, and of equals that of the source named first. A source
+// whose own clock steps back keeps its own order. One frame of each source is
+// held, in the source's own buffer, so memory is bounded whatever the lengths.
+//
+// Frames are numbered from 1 over the whole. Interfaces are renumbered in the
+// order in which their first frames come, so that those of different sources
+// stay apart; Interface tells which is which.
+//
+// Sources must not be read by anyone else. Closing them, and asking them for
+// Damage, is left to the caller.
+func Merge(sources ...Source) *Merged { return &Merged{inputs: sources} }
+
+// Read fills f with the next frame. Its Data belongs to the source it came
+// from, and is valid until the next Read. An error of one source ends that
+// source and is returned once; reading on gives the others' frames.
+func (m *Merged) Read(f *decode.Frame) error {
+	if err := m.advance(); err != nil {
+		return err
+	}
+	if len(m.heads) == 0 {
+		return io.EOF
+	}
+	h := &m.heads[0]
+	m.taken = true
+	m.number++
+	m.source, m.origin = h.source, h.frame.Number
+	*f = h.frame
+	f.Number = m.number
+	f.Iface = m.iface(h, f.Iface)
+	return nil
+}
+
+// Origin returns the index of the source of the frame that Read handed out
+// last, and the frame's number there.
+func (m *Merged) Origin() (source int, number uint64) { return m.source, m.origin }
+
+// Interface returns the source, by its index, and that source's interface which
+// a merged Frame.Iface stands for. It reports false for numbers not used yet.
+func (m *Merged) Interface(n uint16) (source int, iface uint16, ok bool) {
+	if int(n) >= len(m.ifaces) {
+		return 0, 0, false
+	}
+	i := m.ifaces[n]
+	return i.source, i.iface, true
+}
+
+// advance brings the earliest frame to heads[0].
+func (m *Merged) advance() error {
+	if !m.start {
+		return m.prime()
+	}
+	if !m.taken {
+		return nil
+	}
+	m.taken = false
+	h := &m.heads[0]
+	err := h.src.Read(&h.frame)
+	if err != nil {
+		last := len(m.heads) - 1
+		m.heads[0] = m.heads[last]
+		m.heads = m.heads[:last]
+	}
+	m.sift(0)
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// prime reads the first frame of each source. Its error leaves the sources not
+// read yet to the next call.
+func (m *Merged) prime() error {
+	for len(m.inputs) > 0 {
+		h := head{src: m.inputs[0], source: m.source}
+		m.inputs = m.inputs[1:]
+		m.source++
+		err := h.src.Read(&h.frame)
+		if err == nil {
+			m.heads = append(m.heads, h)
+		} else if err != io.EOF {
+			return err
+		}
+	}
+	for i := len(m.heads)/2 - 1; i >= 0; i-- {
+		m.sift(i)
+	}
+	m.start = true
+	return nil
+}
+
+// sift lets heads[i] sink to its place in the heap.
+func (m *Merged) sift(i int) {
+	for {
+		least := i
+		for c := 2*i + 1; c <= 2*i+2 && c < len(m.heads); c++ {
+			if m.heads[c].before(&m.heads[least]) {
+				least = c
+			}
+		}
+		if least == i {
+			return
+		}
+		m.heads[i], m.heads[least] = m.heads[least], m.heads[i]
+		i = least
+	}
+}
+
+func (h *head) before(o *head) bool {
+	if h.frame.Time != o.frame.Time {
+		return h.frame.Time < o.frame.Time
+	}
+	return h.source < o.source
+}
+
+// iface returns the merged number of h's interface n. Beyond the numbers there
+// are, all further interfaces share the last.
+func (m *Merged) iface(h *head, n uint16) uint16 {
+	for int(n) >= len(h.known) {
+		h.known = append(h.known, -1)
+	}
+	if h.known[n] < 0 {
+		if len(m.ifaces) <= math.MaxUint16 {
+			m.ifaces = append(m.ifaces, ifaceOf{h.source, n})
+		}
+		h.known[n] = int32(len(m.ifaces) - 1)
+	}
+	return uint16(h.known[n])
+}

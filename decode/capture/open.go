@@ -1,0 +1,117 @@
+package capture
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/rocescope/rocescope/decode"
+)
+
+// A File is a capture being read. It is not safe for concurrent use.
+type File struct {
+	in      *input
+	records records
+	closers []func() error
+	err     error // what Read returns from now on
+}
+
+// records is a format: next fills f with the next frame, all but its number.
+type records interface {
+	next(f *decode.Frame) error
+}
+
+// An Option changes how Open works.
+type Option func(*options)
+
+type options struct{ stdin io.Reader }
+
+// Stdin gives Open the reader that the name "-" stands for.
+func Stdin(r io.Reader) Option { return func(o *options) { o.stdin = r } }
+
+// Open opens a capture file. The name "-" stands for the reader given with
+// Stdin. Close must be called when the file is no longer needed.
+//
+// The error wraps ErrNotCapture (as a *FormatError) where the file can be read
+// but is no capture.
+func Open(name string, opts ...Option) (*File, error) {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if name == "-" {
+		if o.stdin == nil {
+			return nil, fmt.Errorf("the name \"-\" stands for standard input, and none was given")
+		}
+		return NewReader(name, o.stdin)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening a capture: %w", err)
+	}
+	f, err := NewReader(name, file)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	f.closers = append(f.closers, file.Close)
+	return f, nil
+}
+
+// NewReader reads a capture from r; name is what messages call it. It reads
+// ahead, so r is not to be read by anyone else. Errors are those of Open.
+func NewReader(name string, r io.Reader) (*File, error) {
+	raw := &source{r: r}
+	f := &File{in: &input{raw: raw, info: Info{Name: name}}}
+	stream, err := f.unpack(bufio.NewReaderSize(raw, 64<<10))
+	if err == nil {
+		f.in.window = window{src: stream, buf: make([]byte, windowSize)}
+		f.records, err = f.in.detect()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Read fills f with the next frame, or returns io.EOF after the last one that
+// can be read. f.Data is a part of the File's own buffer, valid until the next
+// Read; whoever keeps it copies it. f.Len is never below len(f.Data). Read does
+// not allocate. Any error but io.EOF is the input's own; damage in what it
+// holds is told by Damage.
+func (r *File) Read(f *decode.Frame) error {
+	if r.err != nil {
+		return r.err
+	}
+	if err := r.records.next(f); err != nil {
+		r.err = err
+		return err
+	}
+	r.in.count(f)
+	return nil
+}
+
+// Info returns what is known so far.
+func (r *File) Info() Info { return r.in.snapshot() }
+
+// Damage returns the damaged places met so far, at most the first 64 (see
+// Info.Damages), in the order of the file.
+func (r *File) Damage() []*Damage { return append([]*Damage(nil), r.in.damages...) }
+
+// Close releases the file. A reader given to NewReader is the caller's to
+// close. Data of the last frame is not valid after.
+func (r *File) Close() error {
+	var first error
+	for _, c := range r.closers {
+		if err := c(); err != nil && first == nil {
+			first = fmt.Errorf("closing %s: %w", r.in.info.Name, err)
+		}
+	}
+	r.closers = nil
+	if r.err == nil {
+		r.err = os.ErrClosed
+	}
+	return first
+}

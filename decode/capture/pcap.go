@@ -1,0 +1,141 @@
+package capture
+
+import (
+	"encoding/binary"
+	"io"
+	"math/bits"
+
+	"github.com/rocescope/rocescope/decode"
+)
+
+const (
+	pcapHeadLen = 24 // of the file
+
+	// classicRecord is libpcap's own limit, and so the longest captured
+	// length that is believed at sight.
+	classicRecord = 256 << 10
+	// maxRecord is the longest one accepted at all, where its bytes are there.
+	maxRecord = 16 << 20
+)
+
+// pcapMagic tells the forms of a pcap apart.
+type pcapMagic struct {
+	big     bool
+	nano    bool
+	headLen int // of a record
+}
+
+// pcapMagicOf reads the magic number at the start of b, which holds 4 bytes or
+// more.
+func pcapMagicOf(b []byte) (pcapMagic, bool) {
+	m := pcapMagic{headLen: 16}
+	v := binary.LittleEndian.Uint32(b)
+	if v&0xffff == 0xb2a1 { // the two high bytes of each magic, seen swapped
+		m.big = true
+		v = bits.ReverseBytes32(v)
+	}
+	return m.form(v)
+}
+
+func (m pcapMagic) form(v uint32) (pcapMagic, bool) {
+	switch v {
+	case 0xa1b2c3d4:
+	case 0xa1b23c4d:
+		m.nano = true
+	case 0xa1b2cd34: // "modified": interface, protocol and packet type follow
+		m.headLen = 24
+	default:
+		return m, false
+	}
+	return m, true
+}
+
+// pcap reads the records of a pcap.
+type pcap struct {
+	*input
+	pcapMagic
+	unit  int64  // nanoseconds of a time's fraction
+	usual uint32 // captured lengths above this are checked before belief
+	link  decode.LinkType
+	prev  uint32 // seconds of the last record; valid where Frames > 0
+}
+
+func (in *input) newPcap(m pcapMagic) (records, error) {
+	in.info.Format = "pcap"
+	h := in.peek(pcapHeadLen)
+	if len(h) < pcapHeadLen {
+		return nil, in.cutHeader("its header", len(h), pcapHeadLen)
+	}
+	p := &pcap{input: in, pcapMagic: m, unit: 1000, usual: classicRecord}
+	i := InterfaceInfo{TsResol: 6, SnapLen: p.u32(h[16:])}
+	if m.nano {
+		p.unit, i.TsResol = 1, 9
+	}
+	if i.SnapLen <= maxRecord {
+		p.usual = max(p.usual, i.SnapLen)
+	}
+	// The low 16 bits are the link type; of those above, bit 26 says that the
+	// top four count the 16 bit words of frame check sequence.
+	network := p.u32(h[20:])
+	i.Link = linkOf(uint16(network))
+	if network&(1<<26) != 0 {
+		i.FCSLen = int(network>>28) * 2
+	}
+	p.link = i.Link
+	in.info.Interfaces = []InterfaceInfo{i}
+	in.skip(pcapHeadLen)
+	return p, nil
+}
+
+func (p *pcap) u32(b []byte) uint32 {
+	v := binary.LittleEndian.Uint32(b)
+	if p.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// A pcapRecord is the header of a record.
+type pcapRecord struct{ sec, frac, captured, length uint32 }
+
+func (p *pcap) record(h []byte) pcapRecord {
+	_ = h[15]
+	return pcapRecord{p.u32(h), p.u32(h[4:]), p.u32(h[8:]), p.u32(h[12:])}
+}
+
+func (p *pcap) next(f *decode.Frame) error {
+	for {
+		h := p.peek(p.headLen)
+		if len(h) < p.headLen {
+			return p.end("record header", len(h), p.headLen)
+		}
+		rec := p.record(h)
+		if p.odd(rec) && !p.borneOut(rec) {
+			if !p.resync(rec) {
+				return p.lost()
+			}
+			continue
+		}
+		n := p.headLen + int(rec.captured)
+		b := p.peek(n)
+		if len(b) < n {
+			return p.end("record", len(b), n)
+		}
+		p.skip(n)
+		p.prev = rec.sec
+		f.Data = b[p.headLen:n:n]
+		f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
+		f.Len = int(max(rec.captured, rec.length))
+		f.Link = p.link
+		f.Iface = 0
+		return nil
+	}
+}
+
+// lost ends a file in which no further record can be found.
+func (p *pcap) lost() error {
+	if err := p.failure(); err != nil {
+		return err
+	}
+	return io.EOF
+}

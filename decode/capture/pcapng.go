@@ -1,0 +1,178 @@
+package capture
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/rocescope/rocescope/decode"
+)
+
+// Block types of pcapng, and the bytes each has at the least.
+const (
+	blockSection   = 0x0a0d0d0a
+	blockInterface = 1
+	blockPacket    = 2 // obsolete
+	blockSimple    = 3
+	blockStats     = 5
+	blockEnhanced  = 6
+
+	blockMin     = 12 // type, length, length again
+	sectionMin   = 28
+	interfaceMin = 20
+	simpleMin    = 16
+	packetMin    = 32 // enhanced and obsolete
+	statsMin     = 24
+
+	// maxBlock leaves room for the options of a packet of maxRecord bytes.
+	maxBlock = maxRecord + 1<<20
+)
+
+// sectionMagic begins every pcapng, whatever its byte order.
+var sectionMagic = []byte{0x0a, 0x0d, 0x0d, 0x0a}
+
+// pcapng reads the blocks of a pcapng.
+type pcapng struct {
+	*input
+	big     bool
+	section []iface // of the current section, by the number packets give
+	first   int     // the number in Info.Interfaces of section[0]
+	prev    int64   // time of the last frame, for those that have none
+}
+
+// An iface is what reading a packet needs to know of its interface.
+type iface struct {
+	clock
+	link    decode.LinkType
+	number  uint16 // over the whole input
+	snapLen uint32
+}
+
+func (in *input) newPcapng() (records, error) {
+	in.info.Format = "pcapng"
+	b := in.peek(sectionMin)
+	if len(b) < sectionMin {
+		return nil, in.cutHeader("its section header", len(b), sectionMin)
+	}
+	p := &pcapng{input: in}
+	if !p.readOrder(b) {
+		return nil, in.notCapture(b)
+	}
+	return p, nil
+}
+
+// readOrder takes the byte order from the section header that b begins with.
+func (p *pcapng) readOrder(b []byte) bool {
+	switch binary.LittleEndian.Uint32(b[8:]) {
+	case 0x1a2b3c4d:
+		p.big = false
+	case 0x4d3c2b1a:
+		p.big = true
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *pcapng) u32(b []byte) uint32 {
+	v := binary.LittleEndian.Uint32(b)
+	if p.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+func (p *pcapng) u16(b []byte) uint16 {
+	v := binary.LittleEndian.Uint16(b)
+	if p.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+func (p *pcapng) next(f *decode.Frame) error {
+	for {
+		at := p.offset()
+		kind, b, err := p.block()
+		if err != nil {
+			return err
+		}
+		got := false
+		switch kind {
+		case blockEnhanced:
+			got = p.enhanced(b, at, f)
+		case blockSimple:
+			got = p.simple(b, at, f)
+		case blockPacket:
+			got = p.packet(b, at, f)
+		default:
+			if err := p.describe(kind, b, at); err != nil {
+				return err
+			}
+		}
+		if got {
+			p.prev = f.Time
+			return nil
+		}
+	}
+}
+
+// block consumes the next block and returns it whole, or nil for one of a kind
+// not looked at that is too long to be held.
+func (p *pcapng) block() (kind uint32, b []byte, err error) {
+	h := p.peek(blockMin)
+	if len(h) < blockMin {
+		return 0, nil, p.end("block header", len(h), blockMin)
+	}
+	kind = p.u32(h)
+	if kind == blockSection && !p.readOrder(h) {
+		return 0, nil, p.stop("section header with the unknown byte order mark % x", h[8:12])
+	}
+	n := p.u32(h[4:])
+	if n < blockMin || n%4 != 0 {
+		return 0, nil, p.stop("block with the impossible length %d", n)
+	}
+	if n > maxBlock {
+		return kind, nil, p.long(kind, n)
+	}
+	b = p.peek(int(n))
+	if len(b) < int(n) {
+		return 0, nil, p.end("block", len(b), int(n))
+	}
+	if again := p.u32(b[n-4:]); again != n {
+		return 0, nil, p.stop("block of %d bytes that ends with the length %d", n, again)
+	}
+	p.skip(int(n))
+	return kind, b, nil
+}
+
+// long passes over a block too long to be held, if it is of a kind that need
+// not be.
+func (p *pcapng) long(kind, n uint32) error {
+	if needed(kind) {
+		return p.stop("block of %d bytes, longer than any that holds a frame", n)
+	}
+	const tail = 4
+	at, body := p.offset(), int64(n)-tail
+	have := p.discard(body)
+	if have < body {
+		return p.endAt(at, "block", have, int64(n))
+	}
+	b := p.peek(tail)
+	if len(b) < tail {
+		return p.endAt(at, "block", have+int64(len(b)), int64(n))
+	}
+	if again := p.u32(b); again != n {
+		return p.stopAt(at, "block of %d bytes that ends with the length %d", n, again)
+	}
+	p.skip(tail)
+	return nil
+}
+
+// needed reports whether a kind of block holds frames or says how to read them.
+func needed(kind uint32) bool {
+	switch kind {
+	case blockSection, blockInterface, blockPacket, blockSimple, blockStats, blockEnhanced:
+		return true
+	}
+	return false
+}

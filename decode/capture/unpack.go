@@ -1,0 +1,75 @@
+package capture
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxZstdWindow is how far back a zstd stream may refer. It is what the zstd
+// tool accepts by default (its --long writes such streams).
+const maxZstdWindow = 128 << 20
+
+// unpack finds a compression by its magic number and returns the uncompressed
+// stream. Both decompressors work where they are called: no goroutines.
+//
+// Neither the ratio nor the length of what comes out is limited here. Reading
+// needs constant memory whatever it is, so a bomb costs time alone; a limit on
+// it belongs around the reader that this function returns.
+func (f *File) unpack(r *bufio.Reader) (io.Reader, error) {
+	magic, _ := r.Peek(4) // an error comes again with the first read
+	switch {
+	case isGzip(magic):
+		return f.gunzip(r)
+	case isZstd(magic):
+		return f.unzstd(r)
+	}
+	return r, nil
+}
+
+func isGzip(b []byte) bool { return len(b) >= 2 && b[0] == 0x1f && b[1] == 0x8b }
+
+// isZstd also accepts a skippable frame, with which parallel packers begin.
+func isZstd(b []byte) bool {
+	if len(b) < 4 {
+		return false
+	}
+	return string(b) == "\x28\xb5\x2f\xfd" || b[0]&0xf0 == 0x50 && string(b[1:]) == "\x2a\x4d\x18"
+}
+
+func (f *File) gunzip(r io.Reader) (io.Reader, error) {
+	f.in.info.Compression = "gzip"
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, f.badPacking(err)
+	}
+	f.closers = append(f.closers, z.Close)
+	return z, nil
+}
+
+func (f *File) unzstd(r io.Reader) (io.Reader, error) {
+	f.in.info.Compression = "zstd"
+	z, err := zstd.NewReader(r,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxZstdWindow))
+	if err != nil {
+		return nil, f.badPacking(err)
+	}
+	f.closers = append(f.closers, func() error { z.Close(); return nil })
+	return z, nil
+}
+
+func (f *File) badPacking(err error) error {
+	if err := f.in.failure(); err != nil {
+		return err
+	}
+	return &FormatError{
+		Name:  f.in.info.Name,
+		Looks: fmt.Sprintf("it begins as %s but cannot be unpacked (%v)", f.in.info.Compression, err),
+		Hint:  "copy or pack it again",
+	}
+}

@@ -1,0 +1,168 @@
+package decode
+
+import (
+	"encoding/binary"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// portUET is the UDP destination port of Ultra Ethernet.
+const portUET = 4793
+
+func (d *Decoder) port() uint16 {
+	if d.Port == 0 {
+		return DefaultPort
+	}
+	return d.Port
+}
+
+// byPort has no RoCE: its port is the Decoder's to say.
+func byPort(port uint16) step {
+	switch port {
+	case portUET:
+		return uet
+	}
+	return nil
+}
+
+func uet(_ *Decoder, p *Packet, _ []byte, _ int) (step, int) { return end(p, UET) }
+
+// udp reads a UDP header. Only the destination port says what follows: a
+// source port of 4791 is anybody's.
+func udp(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	if d.net.room < 8 {
+		return end(p, Malformed)
+	}
+	b := data[off:]
+	if len(b) < 8 {
+		return end(p, Truncated)
+	}
+	n := int(binary.BigEndian.Uint16(b[4:]))
+	p.SrcPort, p.DstPort = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
+	if n < 8 || n > d.net.room {
+		return end(p, Malformed)
+	}
+	if p.DstPort == d.port() {
+		return roce(d, p, data, off+8, n-8, 2)
+	}
+	return byPort(p.DstPort), off + 8
+}
+
+// tcp keeps the ports, which tell what there is where no RoCE is.
+func tcp(_ *Decoder, p *Packet, data []byte, off int) (step, int) {
+	if b := data[off:]; len(b) >= 4 {
+		p.SrcPort, p.DstPort = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
+	}
+	return end(p, Other)
+}
+
+// roce reads the IB part of a packet, size bytes from the BTH through the ICRC
+// as the header below says.
+func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (step, int) {
+	if size < ib.BTHLen+ib.ICRCLen {
+		return end(p, Malformed)
+	}
+	var h ib.BTH
+	if !h.Parse(data[off:]) {
+		return end(p, Truncated)
+	}
+	info := h.Opcode.Info()
+	payload := off + ib.BTHLen + int(info.Len)
+	n := off + size - ib.ICRCLen - int(h.PadCnt) - payload
+	if n < 0 {
+		return end(p, Malformed)
+	}
+	if h.Opcode == ib.CNP {
+		n = 0 // the 16 bytes that follow are reserved
+	}
+	p.Version, p.PayloadLen = version, uint32(n)
+	p.setBTH(&h)
+	if payload <= len(data) {
+		p.HasExt, p.PayloadOff = true, uint16(payload)
+		if info.Len != 0 {
+			p.setExtensions(info.Headers, data[off+ib.BTHLen:payload])
+		}
+	}
+	if off+size <= len(data) {
+		d.check(p, data[:off+size])
+	}
+	return end(p, RoCE)
+}
+
+func (p *Packet) setBTH(h *ib.BTH) {
+	p.Op = h.Opcode
+	p.Solicited, p.MigReq = h.Solicited, h.MigReq
+	p.FECN, p.BECN, p.AckReq = h.FECN, h.BECN, h.AckReq
+	p.PadCnt, p.TVer, p.PKey = h.PadCnt, h.TVer, h.PKey
+	p.QP, p.PSN = h.DestQP, h.PSN
+}
+
+// setExtensions reads the headers of the set hs, which fill b. They stand in
+// the order of the questions.
+func (p *Packet) setExtensions(hs ib.Headers, b []byte) {
+	if hs&ib.HasRDETH != 0 {
+		b = b[ib.RDETHLen:]
+	}
+	if hs&ib.HasDETH != 0 {
+		var h ib.DETH
+		h.Parse(b)
+		p.SrcQP, b = h.SrcQP, b[ib.DETHLen:]
+	}
+	if hs&ib.HasXRCETH != 0 {
+		b = b[ib.XRCETHLen:]
+	}
+	if hs&ib.HasFETH != 0 {
+		b = b[ib.FETHLen:]
+	}
+	if hs&ib.HasRETH != 0 {
+		var h ib.RETH
+		h.Parse(b)
+		p.VA, p.RKey, p.DMALen, b = h.VA, h.RKey, h.DMALen, b[ib.RETHLen:]
+	}
+	if hs&ib.HasAtomicETH != 0 {
+		var h ib.AtomicETH
+		h.Parse(b)
+		p.VA, p.RKey, b = h.VA, h.RKey, b[ib.AtomicETHLen:]
+	}
+	if hs&ib.HasAETH != 0 {
+		var h ib.AETH
+		h.Parse(b)
+		p.Syndrome, p.MSN, b = h.Syndrome, h.MSN, b[ib.AETHLen:]
+	}
+	if hs&ib.HasAtomicAckETH != 0 {
+		b = b[ib.AtomicAckETHLen:]
+	}
+	if hs&ib.HasImmDt != 0 {
+		var h ib.ImmDt
+		h.Parse(b)
+		p.Imm, b = h.Data, b[ib.ImmDtLen:]
+	}
+	if hs&ib.HasIETH != 0 {
+		var h ib.IETH
+		h.Parse(b)
+		p.RKey = h.RKey
+	}
+}
+
+// check holds the ICRC at the end of data against the packet. Behind IPv6
+// extension headers it stays unchecked: whether they count is nowhere told.
+func (d *Decoder) check(p *Packet, data []byte) {
+	at := len(data) - ib.ICRCLen
+	var want uint32
+	var ok bool
+	switch covered := data[d.net.off:at]; {
+	case p.Version == 1:
+		want, ok = d.icrc.GRH(covered)
+	case !p.IPv6:
+		want, ok = d.icrc.IPv4(covered, d.net.hdr)
+	case d.net.hdr == 40:
+		want, ok = d.icrc.IPv6(covered)
+	}
+	if !ok {
+		return
+	}
+	p.ICRCVal, p.ICRC = ib.ReadICRC(data[at:]), ICRCBad
+	if p.ICRCVal == want {
+		p.ICRC = ICRCGood
+	}
+}

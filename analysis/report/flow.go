@@ -1,5 +1,9 @@
 package report
 
+// Other is the Src and Dst of the row in which the flows beyond the cap on
+// their number count together. Its other key columns are zero.
+const Other = "other"
+
 // FlowRef names a flow in a finding.
 type FlowRef struct {
 	Src    string `json:"src"`
@@ -7,13 +11,22 @@ type FlowRef struct {
 	DestQP uint32 `json:"dest_qp"`
 }
 
+// String returns the name for a reader: "10.0.0.1 → 10.0.0.2 QP 0xd2".
+func (f *FlowRef) String() string {
+	if f.Src == Other {
+		return "all further flows"
+	}
+	return f.Src + " → " + f.Dst + " " + QP(f.DestQP)
+}
+
 // Flow is a row: everything that travels from Src to Dst towards DestQP, which
 // is the requests of the peer's send queue and the responses to that queue
 // pair's own requests. A queue pair number that is used again by a later
 // connection has a row for each, told apart by FirstNs.
 //
-// The tag merge says how two rows of one flow add: sum, min, max, union of a
-// sorted list, or key for what names the row.
+// The tag merge says how two rows of one flow add: sum, min, max, union of two
+// ascending lists, hist, evidence, peer for what is kept from the row that knows
+// it best, or key for what names the row.
 type Flow struct {
 	Src       string  `json:"src" merge:"key"`
 	Dst       string  `json:"dst" merge:"key"`
@@ -23,8 +36,8 @@ type Flow struct {
 	Transport string  `json:"transport" merge:"key"` // RC UC UD XRC RD
 	VNI       *uint32 `json:"vni,omitempty" merge:"key"`
 
-	PeerQP         *uint32  `json:"peer_qp" merge:"same"` // null where unknown
-	PeerBy         string   `json:"peer_by" merge:"same"` // cm, responses, source-port, datagram; empty where unknown
+	PeerQP         *uint32  `json:"peer_qp" merge:"peer"` // null where unknown
+	PeerBy         string   `json:"peer_by" merge:"peer"` // cm, responses, source-port, datagram; empty where unknown
 	UDPSourcePorts []uint16 `json:"udp_source_ports" merge:"union"`
 	DSCPs          []uint16 `json:"dscps" merge:"union"`
 	VLANs          []uint16 `json:"vlans" merge:"union"`
@@ -101,6 +114,20 @@ type Flow struct {
 // Ref returns the flow's name for a finding.
 func (f *Flow) Ref() *FlowRef { return &FlowRef{f.Src, f.Dst, f.DestQP} }
 
+// Lost returns how many packets of the row are known lost, requests and READ
+// responses, on either side of the tap.
+func (f *Flow) Lost() int64 {
+	return f.LostUpstream + f.LostDownstream + f.ResponseLostUpstream + f.ResponseLostDownstream
+}
+
+// Resent returns how many packets of the row were sent again.
+func (f *Flow) Resent() int64 { return f.Retransmitted + f.ResponseRetransmitted }
+
+// NAKs returns how many NAKs travel in the row, RNR NAKs included.
+func (f *Flow) NAKs() int64 {
+	return f.NAKSequence + f.NAKInvalidRequest + f.NAKRemoteAccess + f.NAKRemoteOperational + f.RNRNAKs
+}
+
 // EvidenceOf returns the events of one kind, and an empty Evidence where there
 // are none.
 func (f *Flow) EvidenceOf(kind string) Evidence {
@@ -118,6 +145,11 @@ type Evidence struct {
 	Count   int64  `json:"count"` // of packets, or of episodes, as the kind says
 	FirstNs int64  `json:"first_ns"`
 	LastNs  int64  `json:"last_ns"`
-	// Frames are the numbers of the first and the last few frames, ascending.
+	// Frames are the numbers of the first and the last few frames, ascending: at
+	// most EvidenceFrames of each, and all where there are not more than both.
 	Frames []uint64 `json:"frames"`
 }
+
+// EvidenceFrames is how many first, and how many last, frames an Evidence keeps
+// when it is merged.
+const EvidenceFrames = 8

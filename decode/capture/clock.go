@@ -67,7 +67,7 @@ func addSaturating(a, b int64) int64 {
 
 // seconds converts seconds to nanoseconds, saturating.
 func seconds(s int64) int64 {
-	const most = math.MaxInt64 / 1e9
+	const most = math.MaxInt64 / 1_000_000_000
 	switch {
 	case s > most:
 		return math.MaxInt64

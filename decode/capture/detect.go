@@ -32,20 +32,14 @@ func (e *FormatError) Unwrap() error { return ErrNotCapture }
 
 // detect finds the format by the first bytes of the uncompressed stream.
 func (in *input) detect() (records, error) {
-	b := in.peek(64)
-	if err := in.failure(); err != nil {
-		return nil, err
-	}
-	switch {
-	case len(b) < 4:
-		return nil, in.notCapture(b)
-	case bytes.HasPrefix(b, sectionMagic):
+	b := in.peek(4) // no more: what comes through a pipe may begin with a header alone
+	if bytes.Equal(b, sectionMagic) {
 		return in.newPcapng()
 	}
 	if m, ok := pcapMagicOf(b); ok {
 		return in.newPcap(m)
 	}
-	return nil, in.notCapture(b)
+	return nil, in.notCapture()
 }
 
 const hintGive = "give a pcap or pcapng file, plain or packed with gzip or zstd"
@@ -66,8 +60,12 @@ var strangers = []struct{ magic, looks, hint string }{
 	{"\x7fELF", "it is a program", hintGive},
 }
 
-// notCapture names what the input looks like, from its first bytes b.
-func (in *input) notCapture(b []byte) error {
+// notCapture names what the input looks like from its first bytes.
+func (in *input) notCapture() error {
+	b := in.peek(64)
+	if err := in.failure(); err != nil {
+		return err
+	}
 	e := &FormatError{Name: in.info.Name, Hint: hintGive}
 	switch {
 	case len(b) == 0:

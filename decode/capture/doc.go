@@ -28,6 +28,7 @@
 // PcapngWriter write what Read hands out.
 //
 // No length found in a file drives an allocation: memory grows only with bytes
-// that really arrive, up to a fixed limit. The package keeps no state of its
+// that really arrive, up to a fixed limit (only zstd sets its window, of at most
+// 128 MiB, aside at once). The package keeps no state of its
 // own, starts no goroutine and never logs.
 package capture

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rocescope/rocescope/decode"
@@ -93,6 +94,12 @@ func (in *input) snapshot() Info {
 	i.Bytes = in.offset()
 	i.InputBytes = in.raw.n
 	return i
+}
+
+// wireLen is a frame's length on the wire, never below what was captured of it.
+// It fits an int of 32 bits, whatever a file claims.
+func wireLen(captured, length uint32) int {
+	return int(min(max(captured, length), math.MaxInt32))
 }
 
 // linkOf maps the numbers that some systems wrote for raw IP to the one that

@@ -15,14 +15,14 @@ type Source interface {
 
 // Merged is several sources read as one.
 type Merged struct {
-	heads  []head // a heap by time, then by source
 	inputs []Source
-	start  bool // the heads are read
-	taken  bool // heads[0] was handed out, and its source must move on
+	primed int     // how many of inputs have been asked for their first frame
+	heads  []*head // a heap by time, then by source
+	taken  bool    // heads[0] was handed out, and its source must move on
 	number uint64
 	ifaces []ifaceOf
-	source int
-	origin uint64
+	source int    // where the last frame came from,
+	origin uint64 // and its number there
 }
 
 // A head is the next frame of one source.
@@ -61,7 +61,7 @@ func (m *Merged) Read(f *decode.Frame) error {
 	if len(m.heads) == 0 {
 		return io.EOF
 	}
-	h := &m.heads[0]
+	h := m.heads[0]
 	m.taken = true
 	m.number++
 	m.source, m.origin = h.source, h.frame.Number
@@ -87,14 +87,14 @@ func (m *Merged) Interface(n uint16) (source int, iface uint16, ok bool) {
 
 // advance brings the earliest frame to heads[0].
 func (m *Merged) advance() error {
-	if !m.start {
+	if m.primed < len(m.inputs) {
 		return m.prime()
 	}
 	if !m.taken {
 		return nil
 	}
 	m.taken = false
-	h := &m.heads[0]
+	h := m.heads[0]
 	err := h.src.Read(&h.frame)
 	if err != nil {
 		last := len(m.heads) - 1
@@ -111,22 +111,30 @@ func (m *Merged) advance() error {
 // prime reads the first frame of each source. Its error leaves the sources not
 // read yet to the next call.
 func (m *Merged) prime() error {
-	for len(m.inputs) > 0 {
-		h := head{src: m.inputs[0], source: m.source}
-		m.inputs = m.inputs[1:]
-		m.source++
+	for m.primed < len(m.inputs) {
+		h := &head{src: m.inputs[m.primed], source: m.primed}
+		m.primed++
 		err := h.src.Read(&h.frame)
 		if err == nil {
-			m.heads = append(m.heads, h)
+			m.push(h)
 		} else if err != io.EOF {
 			return err
 		}
 	}
-	for i := len(m.heads)/2 - 1; i >= 0; i-- {
-		m.sift(i)
-	}
-	m.start = true
 	return nil
+}
+
+// push adds a head to the heap and lets it rise to its place.
+func (m *Merged) push(h *head) {
+	m.heads = append(m.heads, h)
+	for i := len(m.heads) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !m.heads[i].before(m.heads[up]) {
+			return
+		}
+		m.heads[i], m.heads[up] = m.heads[up], m.heads[i]
+		i = up
+	}
 }
 
 // sift lets heads[i] sink to its place in the heap.
@@ -134,7 +142,7 @@ func (m *Merged) sift(i int) {
 	for {
 		least := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(m.heads); c++ {
-			if m.heads[c].before(&m.heads[least]) {
+			if m.heads[c].before(m.heads[least]) {
 				least = c
 			}
 		}

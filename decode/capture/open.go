@@ -76,42 +76,44 @@ func NewReader(name string, r io.Reader) (*File, error) {
 	return f, nil
 }
 
-// Read fills f with the next frame, or returns io.EOF after the last one that
-// can be read. f.Data is a part of the File's own buffer, valid until the next
-// Read; whoever keeps it copies it. f.Len is never below len(f.Data). Read does
-// not allocate. Any error but io.EOF is the input's own; damage in what it
-// holds is told by Damage.
-func (r *File) Read(f *decode.Frame) error {
-	if r.err != nil {
-		return r.err
+// Read fills frame with the next one, or returns io.EOF after the last that can
+// be read. Its Data is a part of the File's own buffer, valid until the next
+// Read; whoever keeps it copies it. Its Len is never below len(Data).
+//
+// Read does not allocate; a decompressor below it may, once in many frames. Any
+// error but io.EOF is the input's own, and lasts; damage in what the input holds
+// is told by Damage.
+func (f *File) Read(frame *decode.Frame) error {
+	if f.err != nil {
+		return f.err
 	}
-	if err := r.records.next(f); err != nil {
-		r.err = err
+	if err := f.records.next(frame); err != nil {
+		f.err = err
 		return err
 	}
-	r.in.count(f)
+	f.in.count(frame)
 	return nil
 }
 
 // Info returns what is known so far.
-func (r *File) Info() Info { return r.in.snapshot() }
+func (f *File) Info() Info { return f.in.snapshot() }
 
 // Damage returns the damaged places met so far, at most the first 64 (see
 // Info.Damages), in the order of the file.
-func (r *File) Damage() []*Damage { return append([]*Damage(nil), r.in.damages...) }
+func (f *File) Damage() []*Damage { return append([]*Damage(nil), f.in.damages...) }
 
 // Close releases the file. A reader given to NewReader is the caller's to
 // close. Data of the last frame is not valid after.
-func (r *File) Close() error {
+func (f *File) Close() error {
 	var first error
-	for _, c := range r.closers {
+	for _, c := range f.closers {
 		if err := c(); err != nil && first == nil {
-			first = fmt.Errorf("closing %s: %w", r.in.info.Name, err)
+			first = fmt.Errorf("closing %s: %w", f.in.info.Name, err)
 		}
 	}
-	r.closers = nil
-	if r.err == nil {
-		r.err = os.ErrClosed
+	f.closers = nil
+	if f.err == nil {
+		f.err = os.ErrClosed
 	}
 	return first
 }

@@ -48,7 +48,7 @@ func (p *pcapng) timed(b []byte, id uint32, at int64, f *decode.Frame) bool {
 	}
 	end := 28 + int(captured)
 	f.Data = b[28:end:end]
-	f.Len = int(max(captured, p.u32(b[24:])))
+	f.Len = wireLen(captured, p.u32(b[24:]))
 	f.Time = i.nanos(uint64(p.u32(b[12:]))<<32 | uint64(p.u32(b[16:])))
 	f.Link = i.link
 	f.Iface = i.number
@@ -72,7 +72,7 @@ func (p *pcapng) simple(b []byte, at int64, f *decode.Frame) bool {
 	}
 	end := 12 + int(captured)
 	f.Data = b[12:end:end]
-	f.Len = int(length)
+	f.Len = wireLen(captured, length)
 	f.Time = p.prev
 	f.Link = i.link
 	f.Iface = i.number

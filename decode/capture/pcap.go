@@ -25,10 +25,12 @@ type pcapMagic struct {
 	headLen int // of a record
 }
 
-// pcapMagicOf reads the magic number at the start of b, which holds 4 bytes or
-// more.
+// pcapMagicOf reads a magic number; it reports false for what is none.
 func pcapMagicOf(b []byte) (pcapMagic, bool) {
 	m := pcapMagic{headLen: 16}
+	if len(b) < 4 {
+		return m, false
+	}
 	v := binary.LittleEndian.Uint32(b)
 	if v&0xffff == 0xb2a1 { // the two high bytes of each magic, seen swapped
 		m.big = true
@@ -125,7 +127,7 @@ func (p *pcap) next(f *decode.Frame) error {
 		p.prev = rec.sec
 		f.Data = b[p.headLen:n:n]
 		f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
-		f.Len = int(max(rec.captured, rec.length))
+		f.Len = wireLen(rec.captured, rec.length)
 		f.Link = p.link
 		f.Iface = 0
 		return nil

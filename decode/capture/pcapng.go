@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 
 	"github.com/rocescope/rocescope/decode"
@@ -55,7 +56,11 @@ func (in *input) newPcapng() (records, error) {
 	}
 	p := &pcapng{input: in}
 	if !p.readOrder(b) {
-		return nil, in.notCapture(b)
+		return nil, in.wrapped(&FormatError{
+			Name:  in.info.Name,
+			Looks: fmt.Sprintf("it begins as pcapng but has the unknown byte order mark % x", b[8:12]),
+			Hint:  hintGive,
+		})
 	}
 	return p, nil
 }

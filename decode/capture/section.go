@@ -84,7 +84,7 @@ func (p *pcapng) interfaceOptions(i *InterfaceInfo, b []byte) (offset int64) {
 }
 
 // fcsBytes reads if_fcslen, which the specification gives in bits while its own
-// example, and many writers, give bytes.
+// example and Wireshark give bytes.
 func fcsBytes(n int) int {
 	if n > 8 {
 		return n / 8

@@ -46,8 +46,7 @@ func (f *File) gunzip(r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, f.badPacking(err)
 	}
-	f.closers = append(f.closers, z.Close)
-	return z, nil
+	return z, nil // it holds nothing that needs closing
 }
 
 func (f *File) unzstd(r io.Reader) (io.Reader, error) {

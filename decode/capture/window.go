@@ -47,7 +47,7 @@ func (v *window) discard(n int64) int64 {
 }
 
 func (v *window) fill(n int) []byte {
-	if v.r == v.w || v.r+n > len(v.buf) {
+	if v.err == nil && (v.r == v.w || v.r+n > len(v.buf)) {
 		v.slide()
 	}
 	for v.w-v.r < n && v.err == nil {

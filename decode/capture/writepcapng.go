@@ -55,8 +55,8 @@ func (p *PcapngWriter) AddInterface(i InterfaceInfo) (uint16, error) {
 		p.option(optIfName, i.Name)
 	}
 	p.option(optIfResol, "\x09")
-	if i.FCSLen > 0 && i.FCSLen < 32 {
-		p.option(optIfFCSLen, string([]byte{byte(i.FCSLen * 8)}))
+	if i.FCSLen > 0 && i.FCSLen <= 8 { // in bytes, as Wireshark reads it
+		p.option(optIfFCSLen, string([]byte{byte(i.FCSLen)}))
 	}
 	p.u32(optEnd)
 	if err := p.finish(); err != nil {

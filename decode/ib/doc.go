@@ -1,6 +1,7 @@
 // Package ib is the InfiniBand transport on the wire: opcodes and the headers
 // each carries as one table, each header's layout known once (Parse, Append),
-// PSN arithmetic, ICRC.
+// PSN arithmetic, ICRC; and the messages of communication management, which open
+// and close connections.
 //
 // Every header is a small struct in a file of its own with the same trio:
 //

@@ -1,0 +1,88 @@
+// Package analysis runs analyzers over a stream of packets, in parallel, and
+// returns one report.
+//
+// A run goes in steps:
+//
+//  1. The reader decodes each frame where it was read and hands the Packet, a
+//     plain value, to the shard of its unordered pair of addresses, so that
+//     both directions of a connection meet.
+//  2. The shard finds the packet's row, pairs the two directions, and follows
+//     the sequence numbers. All of that happens once for all analyzers; what
+//     it notices are Events.
+//  3. Each analyzer's Observer sees the batch: packets, rows and events.
+//  4. At the end every shard reports what it counted, the reports are added,
+//     and each analyzer judges the sum.
+//
+// The result does not depend on the number of shards. Memory grows with rows,
+// which Config caps, and never with packets. The package reads no file and
+// knows no flag.
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+)
+
+// Analyzer asks one question of a capture.
+type Analyzer struct {
+	Name string // "loss": names the section and the rules' prefix
+	Doc  string // the first line is the question it answers
+	// New returns an observer for one shard; nil where the analyzer only judges
+	// what others counted.
+	New func(*Config) Observer
+	// Judge reads the added report once and says what it means; nil where the
+	// analyzer only counts.
+	Judge func(*report.Report, *Config) []report.Finding
+}
+
+// Observer counts for one shard.
+type Observer interface {
+	// Observe sees every packet once, in the order of the capture. It must not
+	// allocate per packet, lock, or ask any clock but the packets'. It owns
+	// nothing of the batch.
+	Observe(*Batch)
+	// Report adds what was counted to the shard's report, in which r.Flows[id]
+	// is the row of FlowID id. It may be called any number of times, each time
+	// on a fresh report.
+	Report(r *report.Report)
+}
+
+// FlowID numbers the rows of one shard, densely, in the order of their first
+// frame.
+type FlowID int32
+
+// NoFlow stands for a packet that belongs to no row.
+const NoFlow FlowID = -1
+
+// Batch is some packets in a row, of one shard. Its slices run in parallel,
+// except Events.
+type Batch struct {
+	Packets []decode.Packet
+	Flow    []FlowID
+	Verdict []Verdict
+	// Events are what the engine noticed while it took these packets, in the
+	// order of the frames that decided. An event may speak of an earlier frame.
+	Events []Event
+}
+
+// Verdict is what was known of a packet when it passed.
+type Verdict uint8
+
+// The verdicts, a set of bits.
+const (
+	// Copy marks a further copy of a frame already seen, made by a mirror or by
+	// the network. It counts in frames and bytes and nowhere else.
+	Copy Verdict = 1 << iota
+	// Resent marks a request or READ response that was sent before.
+	Resent
+	// Stray marks a frame with a bad ICRC that fits no row: its addresses or
+	// numbers may be the damage, so it belongs to none.
+	Stray
+)
+
+// Source hands out frames, as decode/capture does.
+type Source interface {
+	// Read fills f, whose Data stays valid until the next Read. It returns
+	// io.EOF behind the last frame.
+	Read(f *decode.Frame) error
+}

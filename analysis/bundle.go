@@ -1,0 +1,56 @@
+package analysis
+
+import (
+	"bytes"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// bundle is an unordered pair of addresses and all rows between them.
+type bundle struct {
+	id   uint32
+	addr [2][16]byte // the lower one first
+	rows [2][]*row   // by direction, the live ones
+	// minRTT is the shortest time, by direction, from a request at the tap to
+	// its answer at the tap: what no answer to a later packet can undercut.
+	minRTT [2]int64
+	conns  []conn // what CM said, oldest first, at most connsMax
+	held   []heldPacket
+	unsure int // rows whose responses may answer several rows
+}
+
+type bundleKey struct {
+	lo, hi  [16]byte
+	version uint8
+}
+
+// keyOf returns the packet's pair of addresses and its direction in it.
+func keyOf(p *decode.Packet) (bundleKey, uint8) {
+	if bytes.Compare(p.Src[:], p.Dst[:]) <= 0 {
+		return bundleKey{p.Src, p.Dst, p.Version}, 0
+	}
+	return bundleKey{p.Dst, p.Src, p.Version}, 1
+}
+
+// conn is a connection as CM set it up.
+type conn struct {
+	from       uint8 // direction of the REQ
+	a, b       uint32
+	commID     uint32 // of the REQ's sender
+	remoteID   uint32 // of the REP's sender
+	psnA, psnB ib.PSN // what a and b expect first
+	mtu        uint32
+	replied    bool
+}
+
+const connsMax = 4096
+
+// heldPacket waits for the pairing of its row.
+type heldPacket struct {
+	row    *row
+	packet decode.Packet
+}
+
+// heldMax bounds how many packets of a bundle wait.
+const heldMax = 512

@@ -1,0 +1,45 @@
+package analysis
+
+// Config is what a run needs to know that packets do not say. The zero value
+// is not ready; start from Defaults.
+type Config struct {
+	Port     uint16  // the UDP destination port of RoCEv2; 0 means 4791
+	Workers  int     // shards that run in parallel, at least 1
+	MaxFlows int     // rows in all; further ones count together in a row "other"
+	LinkRate float64 // of the tapped link in bits per second; 0 unknown
+	Links    int     // equal-cost links between hosts; 0 unknown
+	Limits   Limits
+	// Tap, where set, sees every batch after its observers, together with the
+	// shard's rows. It is called from the shard's goroutine; set Workers to 1
+	// to have one order.
+	Tap func(*Batch)
+}
+
+// Limits are the thresholds above which a count becomes a finding, each with
+// its reason.
+type Limits struct {
+	// RNRShare is the share of a queue pair's life spent in RNR waits above
+	// which the stall is a warning even where single waits are short.
+	RNRShare float64
+	// CEWarn is the share of marked frames of a flow from which ecn.marked is
+	// a warning: DCQCN holds a queue near its threshold by marking a few
+	// percent at most, so that a tenth means standing congestion.
+	CEWarn float64
+	// SharedPort is the number of queue pairs between two hosts from which one
+	// UDP source port for all of them is a warning: below eight, a host often
+	// has no more paths to fill than ports.
+	SharedPort int
+}
+
+// Defaults returns the configuration of a plain run on n cores.
+func Defaults(workers int) *Config {
+	return &Config{
+		Workers:  max(1, workers),
+		MaxFlows: 1 << 20,
+		Limits: Limits{
+			RNRShare:   0.01,
+			CEWarn:     0.1,
+			SharedPort: 8,
+		},
+	}
+}

@@ -1,0 +1,213 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// batchSize is how many packets travel to a shard at a time: enough to pay for
+// the hand-over, few enough to stay in the cache.
+const batchSize = 256
+
+// input is a batch on its way to a shard.
+type input struct {
+	packets []decode.Packet
+	cms     []cmAt
+}
+
+// cmAt is the connection management message of the packet at index.
+type cmAt struct {
+	index int
+	cm    ib.CM
+}
+
+// Run reads src to its end, or until ctx is done, and returns what was counted.
+// The report has no findings yet: see Judge. An error of src other than io.EOF
+// is returned together with the report of all before it.
+func Run(ctx context.Context, src Source, as []*Analyzer, cfg *Config) (*report.Report, error) {
+	e := newEngine(as, cfg)
+	err := e.read(ctx, src)
+	r, merr := e.finish()
+	return r, errors.Join(err, merr)
+}
+
+// Judge sets the findings of a report, be it fresh, merged or read back.
+func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
+	r.Findings = []report.Finding{}
+	for _, a := range as {
+		if a.Judge != nil {
+			r.Findings = append(r.Findings, a.Judge(r, cfg)...)
+		}
+	}
+	report.SortFindings(r.Findings)
+}
+
+// engine decodes frames and feeds the shards.
+type engine struct {
+	cfg     *Config
+	decoder decode.Decoder
+	shards  []*shard
+	queues  []chan *input
+	filling []*input
+	free    sync.Pool
+	done    sync.WaitGroup
+	totals  report.Totals
+}
+
+func newEngine(as []*Analyzer, cfg *Config) *engine {
+	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}}
+	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
+	for range max(1, cfg.Workers) {
+		s, q := newShard(cfg, as), make(chan *input, 4)
+		e.shards, e.queues = append(e.shards, s), append(e.queues, q)
+		e.filling = append(e.filling, e.free.Get().(*input))
+		e.done.Go(func() {
+			for in := range q {
+				s.process(in)
+				in.packets, in.cms = in.packets[:0], in.cms[:0]
+				e.free.Put(in)
+			}
+		})
+	}
+	return e
+}
+
+// read decodes each frame where it was read and hands it on by value.
+func (e *engine) read(ctx context.Context, src Source) error {
+	var f decode.Frame
+	for n := 0; ; n++ {
+		if n%batchSize == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := src.Read(&f); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("reading on after frame %d: %w", f.Number, err)
+		}
+		e.frame(&f)
+	}
+}
+
+func (e *engine) frame(f *decode.Frame) {
+	shard := 0
+	in := e.filling[0]
+	in.packets = in.packets[:len(in.packets)+1]
+	p := &in.packets[len(in.packets)-1]
+	e.count(e.decoder.Decode(f, p), p)
+	if p.Status == decode.RoCE && len(e.shards) > 1 {
+		if shard = bucketOf(p) % len(e.shards); shard != 0 {
+			to := e.filling[shard]
+			to.packets = append(to.packets, *p)
+			in.packets = in.packets[:len(in.packets)-1]
+			in = to
+		}
+	}
+	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
+		end := min(len(f.Data), int(p.PayloadOff)+int(p.PayloadLen))
+		if m, ok := ib.ParseCM(f.Data[p.PayloadOff:end]); ok {
+			in.cms = append(in.cms, cmAt{len(in.packets) - 1, m})
+		}
+	}
+	if len(in.packets) == batchSize {
+		e.send(shard)
+	}
+}
+
+func (e *engine) send(shard int) {
+	if len(e.filling[shard].packets) == 0 {
+		return
+	}
+	e.queues[shard] <- e.filling[shard]
+	e.filling[shard] = e.free.Get().(*input)
+}
+
+// count adds a frame to the totals.
+func (e *engine) count(st decode.Status, p *decode.Packet) {
+	t := &e.totals
+	t.Frames++
+	switch st {
+	case decode.RoCE:
+		t.RoCE++
+		if p.Version == 1 {
+			t.RoCEv1++
+		} else {
+			t.RoCEv2++
+		}
+	case decode.PFC:
+		t.PFC++
+	case decode.Pause:
+		t.Pause++
+	case decode.UET:
+		t.UET++
+	case decode.Fragment:
+		t.Fragments++
+	case decode.Truncated:
+		t.CutShort++
+	case decode.Malformed:
+		t.Malformed++
+	default:
+		t.Other++
+	}
+}
+
+// finish waits for the shards and adds up their reports.
+func (e *engine) finish() (*report.Report, error) {
+	for i := range e.queues {
+		e.send(i)
+		close(e.queues[i])
+	}
+	e.done.Wait()
+	parts := []*report.Report{{Schema: report.Schema, Totals: e.totals}}
+	for _, s := range e.shards {
+		s.finish()
+		parts = append(parts, s.report())
+	}
+	return report.Merge(parts...)
+}
+
+// report returns what the shard has counted so far.
+func (s *shard) report() *report.Report {
+	r := &report.Report{Schema: report.Schema, Totals: s.totals}
+	for _, row := range s.rows {
+		if row == s.other {
+			r.Flows = append(r.Flows, report.Flow{Src: "other", Dst: "other", Frames: row.count.Frames, Bytes: row.count.Bytes,
+				FirstNs: row.count.FirstNs, LastNs: row.count.LastNs})
+			continue
+		}
+		r.Flows = append(r.Flows, row.report())
+	}
+	for _, o := range s.observers {
+		o.Report(r)
+	}
+	s.attach(r)
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		r.Totals.Data += f.DataFrames
+		r.Totals.Acks += f.Acks
+	}
+	return r
+}
+
+// seed is fixed, so that the cap on rows strikes the same rows in every run.
+const seed = 0x9E3779B97F4A7C15
+
+// bucketOf hashes the unordered pair of addresses.
+func bucketOf(p *decode.Packet) int {
+	var h uint64
+	for i := 0; i < 16; i++ { // addition does not mind the order of the two
+		h += (uint64(p.Src[i]) + seed) * (uint64(p.Src[i]) + uint64(i)<<8 + 1)
+		h += (uint64(p.Dst[i]) + seed) * (uint64(p.Dst[i]) + uint64(i)<<8 + 1)
+	}
+	h ^= h >> 31
+	h *= seed
+	return int(h >> 58)
+}
+

@@ -1,0 +1,77 @@
+package analysis
+
+import "github.com/rocescope/rocescope/decode/ib"
+
+// Event is something noticed at a frame. Evidence in findings, the flags of
+// the packets command and the counts of the loss analyzer all come from this
+// one stream, so they cannot disagree.
+type Event struct {
+	Kind  EventKind
+	Count int32 // packets (or episodes) this event stands for, at least 1
+	Flow  FlowID
+	PSN   ib.PSN
+	Time  int64  // of Frame
+	Frame uint64 // the frame that is meant
+	Ref   uint64 // the frame that decided, or that it points back to; 0 none
+	Value int64  // by kind: nanoseconds of a wait or round trip
+}
+
+// EventKind says what was noticed.
+type EventKind uint8
+
+// The kinds of event. Those of a request stand in the row of the request,
+// those of a response in the row of the response.
+const (
+	Gap            EventKind = iota // requests are missing before Frame; an episode
+	LostUpstream                    // missing requests that were sent again
+	Reordered                       // a request that came late
+	NotCaptured                     // missing requests that were acknowledged and never sent again
+	Unresolved                      // missing requests, or a timeout, whose cause stays unknown
+	LostDownstream                  // a request seen here that did not arrive
+	LostAck                         // a timeout though the request had arrived
+	NeedlessNAK                     // a sequence NAK drawn by reordering
+
+	RetransmittedNAK
+	RetransmittedTimeout
+	RetransmittedImplied // a READ asked again after a response beyond
+	RetransmittedRNR
+	RetransmittedUnknown // no cause to be seen
+	Spurious             // a resent request that was not needed
+
+	ResponseGap
+	ResponseLostUpstream
+	ResponseReordered
+	ResponseNotCaptured
+	ResponseUnresolved
+	ResponseLostDownstream
+	ResponseRetransmitted
+
+	MirrorDuplicate
+	RNRStall      // Value: from the RNR NAK to the resend, ns
+	RoundTrip     // Value: from a request to its ACK, ns; Frame is the ACK
+	SequenceNAK   // in the row of the NAK, as are the next four
+	RNRNAK        // Value: the wait asked for, ns
+	FatalNAK      // Value: the syndrome
+	RNREcho       // a sequence NAK that only echoes an RNR NAK
+	CNPSeen       //
+	CEMark        //
+	BadICRC       //
+	UncheckedPath // reserved for the count of kinds
+	NumEventKinds = int(UncheckedPath)
+)
+
+var eventNames = [NumEventKinds]string{
+	Gap: "gap", LostUpstream: "lost_upstream", Reordered: "out_of_order", NotCaptured: "not_captured",
+	Unresolved: "unresolved", LostDownstream: "lost_downstream", LostAck: "lost_ack", NeedlessNAK: "needless_nak",
+	RetransmittedNAK: "retransmission_nak", RetransmittedTimeout: "retransmission_timeout",
+	RetransmittedImplied: "retransmission_implied", RetransmittedRNR: "retransmission_rnr",
+	RetransmittedUnknown: "retransmission", Spurious: "spurious_retransmission",
+	ResponseGap: "response_gap", ResponseLostUpstream: "response_lost_upstream", ResponseReordered: "response_out_of_order",
+	ResponseNotCaptured: "response_not_captured", ResponseUnresolved: "response_unresolved",
+	ResponseLostDownstream: "response_lost_downstream", ResponseRetransmitted: "response_retransmission",
+	MirrorDuplicate: "mirror_duplicate", RNRStall: "rnr_stall", RoundTrip: "round_trip", SequenceNAK: "nak",
+	RNRNAK: "rnr_nak", FatalNAK: "fatal_nak", RNREcho: "rnr_echo", CNPSeen: "cnp", CEMark: "ce", BadICRC: "icrc_bad",
+}
+
+// String returns the kind's name, as it follows "roce.analysis." in a flag.
+func (k EventKind) String() string { return eventNames[k] }

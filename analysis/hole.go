@@ -1,0 +1,124 @@
+package analysis
+
+import "github.com/rocescope/rocescope/decode/ib"
+
+// hole is a run of PSNs that one pass skipped.
+type hole struct {
+	start, end ib.PSN // end is one past the last
+	upto       ib.PSN // where its pass stood when the hole was closed
+	time       int64  // of the packet that revealed it
+	frame      uint64
+	before     uint16 // IPv4 IDs of the packets on either side
+	after      uint16
+	pass       uint16
+	gap        uint16 // the episode it belongs to
+	fate       fate
+	sure       bool // counts; else only once it is NAKed or sent again
+	naked      bool // a NAK named it, or a READ asked for it again
+}
+
+type fate uint8
+
+const (
+	fateOpen  fate = iota
+	fateLost       // sent again
+	fateLate       // came late
+	fateAcked      // acknowledged, though never seen
+)
+
+func (h *hole) has(p ib.PSN) bool { return !p.Before(h.start) && p.Before(h.end) }
+
+func (h *hole) len() int32 { return h.end.Sub(h.start) }
+
+// holes keeps the last holes of a sequence, oldest first. Closed ones stay for
+// a while: they tell that a packet had come too early, and a belated original
+// overturns a verdict of loss.
+type holes struct {
+	list    []hole
+	open    int    // how many of list are open
+	lastGap uint16 // the newest episode
+}
+
+const holesMax = 64
+
+// openAt returns an open hole that has p: the newest, or the newest of one
+// pass where pass is not negative.
+func (hs *holes) openAt(p ib.PSN, pass int) *hole {
+	if hs.open == 0 {
+		return nil
+	}
+	for i := len(hs.list) - 1; i >= 0; i-- {
+		h := &hs.list[i]
+		if h.fate == fateOpen && h.has(p) && (pass < 0 || h.pass == uint16(pass)) {
+			return h
+		}
+	}
+	return nil
+}
+
+// add appends a hole. Where the list is full the oldest falls out and is
+// returned, so that its fate can be told.
+func (hs *holes) add(h hole) (out hole, full bool) {
+	if len(hs.list) >= holesMax {
+		out, full = hs.list[0], true
+		hs.drop(0)
+	}
+	hs.list = append(hs.list, h)
+	if h.fate == fateOpen {
+		hs.open++
+	}
+	return out, full
+}
+
+func (hs *holes) drop(i int) {
+	if hs.list[i].fate == fateOpen {
+		hs.open--
+	}
+	hs.list = append(hs.list[:i], hs.list[i+1:]...)
+}
+
+// cut takes [from, to) out of the open hole at index i and returns that piece;
+// what is left on either side stays open. The piece itself is not in the list.
+func (hs *holes) cut(i int, from, to ib.PSN) hole {
+	h := hs.list[i]
+	if from.Before(h.start) {
+		from = h.start
+	}
+	if to.After(h.end) {
+		to = h.end
+	}
+	piece := h
+	piece.start, piece.end = from, to
+	left, right := h, h
+	left.end, right.start = from, to
+	switch {
+	case left.len() > 0:
+		hs.list[i] = left
+		if right.len() > 0 {
+			hs.list = append(hs.list, hole{})
+			copy(hs.list[i+2:], hs.list[i+1:])
+			hs.list[i+1] = right
+			hs.open++
+		}
+	case right.len() > 0:
+		hs.list[i] = right
+	default:
+		hs.drop(i)
+	}
+	return piece
+}
+
+// keep puts a closed piece back for later reference.
+func (hs *holes) keep(h hole) {
+	if len(hs.list) >= holesMax {
+		for i := range hs.list { // make room among the closed first
+			if hs.list[i].fate != fateOpen {
+				hs.drop(i)
+				break
+			}
+		}
+	}
+	if len(hs.list) < holesMax {
+		hs.list = append(hs.list, h)
+	}
+}

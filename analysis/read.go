@@ -1,0 +1,321 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// reads follows the READs of one requester and the responses to them, which
+// travel in the row of its peer. Responses are judged against the range of the
+// READ they answer, so that a missing first or last one counts.
+type reads struct {
+	list  []read // oldest first
+	holes holes  // missing responses
+	high  ib.PSN // one past the highest response
+	seen  bool   // high is set
+
+	lastResponse int64
+}
+
+// read is one READ request, or one asked again.
+type read struct {
+	start, end ib.PSN // end is one past the last response; valid iff known
+	cursor     ib.PSN // the response expected next
+	known      bool
+	resent     bool // asked again
+	done       bool
+	dmaLen     uint32
+	time       int64 // of the request; of the first response where it was not seen
+	last       int64 // of the last response; 0 none
+	first      int64 // of the first response; 0 none
+}
+
+const readsMax = 64
+
+// answered reports whether a response to a READ at psn passed before t.
+func (rd *reads) answered(psn ib.PSN, t int64) bool {
+	for i := range rd.list {
+		e := &rd.list[i]
+		if e.first != 0 && e.first < t && !psn.Before(e.start) && (psn.Before(e.cursor) || psn == e.start) {
+			return true
+		}
+	}
+	return false
+}
+
+// askedRead notes a READ request of row r.
+func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bool) {
+	rd := &r.req.recovery().reads
+	if resent {
+		s.askedAgain(r, p)
+	}
+	if len(rd.list) >= readsMax {
+		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
+	}
+	rd.list = append(rd.list, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
+}
+
+// askedAgain reads what a repeated READ says about the responses so far: the
+// requester has all before its PSN, and not that one.
+func (s *shard) askedAgain(r *row, p *decode.Packet) {
+	rec := r.req.rec
+	rd := &rec.reads
+	for i := range rd.holes.list {
+		if h := &rd.holes.list[i]; h.fate == fateOpen && !h.start.Before(p.PSN) || h.has(p.PSN) {
+			h.naked = true
+		}
+	}
+	if rec.pass.sent != 1 || r.peer == nil || rd.holes.openAt(p.PSN, -1) != nil {
+		return // READs behind the first of a pass are asked again because it was
+	}
+	for i := range rd.list {
+		e := &rd.list[i]
+		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {
+			ev := Event{Kind: ResponseLostDownstream, Count: 1, Flow: r.peer.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame}
+			if seen := r.peer.rsp.recent.get(p.PSN); seen != nil {
+				ev.Frame, ev.Ref = seen.frame, p.Frame
+			}
+			s.emit(ev)
+			return
+		}
+	}
+}
+
+// readResponse takes a READ response of row g, to a READ of its peer r.
+func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
+	rd := &r.req.recovery().reads
+	defer func() { rd.lastResponse = p.Time }()
+	if !p.IPv6 && g.rsp.ids.older(p.IPID) {
+		if s.lateResponse(r, g, p) {
+			return 0
+		}
+	}
+	i := rd.expecting(p.PSN)
+	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
+		if i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time); i < 0 {
+			s.lateResponse(r, g, p)
+			return 0
+		}
+	}
+	if i < 0 {
+		i = rd.covering(p)
+	}
+	if i < 0 {
+		return s.orphan(r, g, p)
+	}
+	if e := &rd.list[i]; e.cursor.Before(p.PSN) {
+		s.missResponses(r, g, e.cursor, p.PSN, p)
+	}
+	return s.takeResponse(r, g, i, p)
+}
+
+// expecting returns the oldest READ that expects psn next, or -1.
+func (rd *reads) expecting(psn ib.PSN) int {
+	for i := range rd.list {
+		if e := &rd.list[i]; !e.done && e.cursor == psn {
+			return i
+		}
+	}
+	return -1
+}
+
+// askedSince returns the READ that asked for psn again after time t, or -1.
+func (rd *reads) askedSince(psn ib.PSN, t int64) int {
+	for i := len(rd.list) - 1; i >= 0; i-- {
+		e := &rd.list[i]
+		if e.resent && !e.done && e.time >= t && !psn.Before(e.cursor) && (!e.known || psn.Before(e.end)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// covering returns the newest READ whose responses have not reached the
+// packet's PSN yet, or -1.
+func (rd *reads) covering(p *decode.Packet) int {
+	for i := len(rd.list) - 1; i >= 0; i-- {
+		e := &rd.list[i]
+		if e.done || p.PSN.Before(e.cursor) {
+			continue
+		}
+		if e.known && p.PSN.Before(e.end) {
+			return i
+		}
+		if !e.known && !p.Op.Is(ib.IsFirst|ib.IsOnly) {
+			return i
+		}
+	}
+	return -1
+}
+
+// orphan takes a response to a READ that the capture does not hold.
+func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
+	rd := &r.req.rec.reads
+	if rd.seen && p.PSN.Before(rd.high) {
+		if rd.high.Sub(p.PSN) > 1<<16 {
+			return 0
+		}
+		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return Resent
+	}
+	if len(rd.list) >= readsMax {
+		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
+	}
+	rd.list = append(rd.list, read{start: p.PSN, cursor: p.PSN, time: p.Time})
+	return s.takeResponse(r, g, len(rd.list)-1, p)
+}
+
+// takeResponse advances the READ at index i by the packet.
+func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
+	rd := &r.req.rec.reads
+	s.passOver(r, g, i, p)
+	e := &rd.list[i]
+	if e.first == 0 {
+		e.first = p.Time
+	}
+	var v Verdict
+	if e.resent && s.closeResponse(r, g, p) {
+		v = Resent
+	}
+	if !e.known && e.dmaLen > 0 {
+		if mtu := r.readMTU(); mtu > 0 {
+			e.end, e.known = e.start.Add(int32((e.dmaLen+mtu-1)/mtu)), true
+		}
+	}
+	e.cursor, e.last = p.PSN.Add(1), p.Time
+	if p.Op.Is(ib.IsLast | ib.IsOnly) {
+		if e.known && e.cursor.Before(e.end) && p.Op.Is(ib.IsOnly) {
+			e.known = false // one packet held it all: the path MTU is larger than thought
+		}
+		e.done, e.end = true, e.cursor
+	} else if e.known && !e.cursor.Before(e.end) {
+		e.done = true
+	}
+	if !rd.seen || e.cursor.After(rd.high) {
+		rd.high, rd.seen = e.cursor, true
+	}
+	return v
+}
+
+// passOver closes the READs before index i: a responder answers in order.
+func (s *shard) passOver(r, g *row, i int, p *decode.Packet) {
+	for j := range i {
+		s.incomplete(r, g, j, p)
+	}
+}
+
+// incomplete closes the READ at index j; what it lacks is missing, unless it
+// was asked again before it was complete.
+func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
+	rd := &r.req.rec.reads
+	e := &rd.list[j]
+	if e.done {
+		return
+	}
+	e.done = true
+	if !e.known || !e.cursor.Before(e.end) {
+		return
+	}
+	for k := j + 1; k < len(rd.list); k++ {
+		n := &rd.list[k]
+		if !n.resent || e.cursor.After(n.start) && !(n.known && e.cursor.Before(n.end)) || n.start.Sub(e.end) >= 0 {
+			continue
+		}
+		// Asked again. With no response the request may have been lost as well;
+		// with the responses under way the responder may have broken off.
+		if e.first == 0 || n.time-e.last < s.patience(r) {
+			return
+		}
+	}
+	s.missResponses(r, g, e.cursor, e.end, p)
+}
+
+// completeReads closes the READs before end, which an answer covers.
+func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
+	if r.req.rec == nil {
+		return
+	}
+	rd := &r.req.rec.reads
+	for j := range rd.list {
+		if e := &rd.list[j]; !e.done && e.known && !e.end.After(end) {
+			s.incomplete(r, g, j, p)
+		}
+	}
+}
+
+// missResponses opens a hole in the responses.
+func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
+	rd := &r.req.rec.reads
+	rd.holes.lastGap++
+	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.ids.last, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	s.emit(Event{Kind: ResponseGap, Count: 1, Flow: g.id, PSN: from, Time: p.Time, Frame: p.Frame})
+	if out, full := rd.holes.add(h); full {
+		s.giveUpResponse(r, g, &out)
+	}
+}
+
+// closeResponse counts a response sent again, and closes the hole that it
+// fills. It reports false for one that had not been sent before.
+func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
+	rd := &r.req.rec.reads
+	filled := false
+	var closed []hole
+	for i := 0; i < len(rd.holes.list) && rd.holes.open > 0; i++ {
+		h := &rd.holes.list[i]
+		if h.fate != fateOpen || !h.has(p.PSN) {
+			continue
+		}
+		piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+		piece.fate = fateLost
+		closed = append(closed, piece)
+		s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
+		filled = true
+		break
+	}
+	for i := range closed {
+		rd.holes.keep(closed[i])
+	}
+	if !filled && !(rd.seen && p.PSN.Before(rd.high)) {
+		return false
+	}
+	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	return true
+}
+
+// lateResponse closes a hole by a response that was not asked for again. It
+// reports false where there is no such hole.
+func (s *shard) lateResponse(r, g *row, p *decode.Packet) bool {
+	rd := &r.req.rec.reads
+	for i := range rd.holes.list {
+		h := &rd.holes.list[i]
+		if !h.has(p.PSN) {
+			continue
+		}
+		switch h.fate {
+		case fateOpen:
+			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+			piece.fate = fateLate
+			rd.holes.keep(piece)
+		case fateLost:
+			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+			h.fate = fateLate
+		default:
+			continue
+		}
+		s.emit(Event{Kind: ResponseReordered, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+		return true
+	}
+	return false
+}
+
+// giveUpResponse tells the fate of a response that never came.
+func (s *shard) giveUpResponse(r, g *row, h *hole) {
+	if h.fate != fateOpen {
+		return
+	}
+	kind := ResponseUnresolved
+	if !h.naked && r.req.lastFresh > h.time+r.minRTT() {
+		kind = ResponseNotCaptured // the requester went on without it
+	}
+	s.emit(Event{Kind: kind, Count: h.len(), Flow: g.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}

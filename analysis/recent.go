@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// sighting is a packet as it passed, kept for a while under its PSN.
+type sighting struct {
+	time  int64
+	frame uint64
+	psn   ib.PSN
+	id    uint16 // IPv4 ID
+	op    ib.Opcode
+	flags sightingFlag
+	tag   uint32 // what else a copy must share, folded
+}
+
+type sightingFlag uint8
+
+const (
+	seenResent sightingFlag = 1 << iota // the packet was a resend
+	seenLate                            // it closed a hole, late
+	seenValid                           // the slot is in use
+)
+
+// recent holds the last sightings of one sequence in slots picked by PSN. It
+// starts small and doubles while packets that nobody acknowledged yet would
+// fall out, so that a quiet queue pair takes little memory and a long window
+// still finds its round trips and copies.
+type recent struct {
+	slots []sighting // a power of two
+}
+
+const (
+	recentMin = 4
+	recentMax = 256
+)
+
+// get returns the last sighting of psn, or nil.
+func (c *recent) get(psn ib.PSN) *sighting {
+	if len(c.slots) == 0 {
+		return nil
+	}
+	s := &c.slots[uint32(psn)&uint32(len(c.slots)-1)]
+	if s.flags&seenValid == 0 || s.psn != psn {
+		return nil
+	}
+	return s
+}
+
+// put records a sighting. Slots of PSNs from una on are worth keeping.
+func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
+	if len(c.slots) == 0 {
+		c.slots = make([]sighting, recentMin)
+	}
+	s := &c.slots[uint32(p.PSN)&uint32(len(c.slots)-1)]
+	if s.flags&seenValid != 0 && s.psn != p.PSN && len(c.slots) < recentMax && !s.psn.Before(una) {
+		c.grow()
+		s = &c.slots[uint32(p.PSN)&uint32(len(c.slots)-1)]
+	}
+	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+}
+
+func (c *recent) grow() {
+	old := c.slots
+	c.slots = make([]sighting, 2*len(old))
+	for i := range old {
+		if old[i].flags&seenValid != 0 {
+			c.slots[uint32(old[i].psn)&uint32(len(c.slots)-1)] = old[i]
+		}
+	}
+}
+
+// copyTag folds what two copies of one packet must have in common beyond
+// addresses, queue pair, opcode and PSN. A switch may rewrite DSCP, ECN, TTL
+// and tags between two taps, so those stay out; the ICRC covers all the rest.
+func copyTag(p *decode.Packet) uint32 {
+	t := p.PayloadLen<<8 ^ uint32(p.Syndrome) ^ p.MSN<<1
+	if p.AckReq {
+		t ^= 1 << 31
+	}
+	if p.ICRC != decode.ICRCUnchecked {
+		t ^= p.ICRCVal
+	}
+	return t
+}
+
+// idOrder learns whether a sender's IPv4 IDs rise from packet to packet. Only
+// where this capture shows that, IDs tell sending order from arrival order.
+type idOrder struct {
+	last   uint16 // of the packet sent last, as far as IDs tell
+	rises  uint8  // packets in a row whose ID rose
+	same   uint8  // packets in a row whose ID stayed
+	broken bool   // an ID fell between two packets in order
+}
+
+// risesNeeded is how many in-order packets must show rising IDs before they
+// are believed: random IDs pass that many tests once in a thousand flows.
+const risesNeeded = 5
+
+func (o *idOrder) rising() bool { return !o.broken && o.rises >= risesNeeded && o.same == 0 }
+
+// usable reports whether equal IDs mean one packet: they change from packet to
+// packet, whether they rise or not.
+func (o *idOrder) usable() bool { return o.same == 0 }
+
+// inOrder learns from a packet that follows its predecessor in sequence.
+func (o *idOrder) inOrder(id uint16) {
+	switch d := int16(id - o.last); {
+	case d == 0:
+		o.same = inc(o.same)
+	case d > 0:
+		o.rises = inc(o.rises)
+	default:
+		o.broken = true
+	}
+}
+
+// older reports whether a packet with this ID was sent before the one sent last.
+func (o *idOrder) older(id uint16) bool { return o.rising() && int16(id-o.last) < 0 }
+
+func (o *idOrder) newest(id uint16) {
+	if !o.rising() || int16(id-o.last) > 0 {
+		o.last = id
+	}
+}
+
+func inc(n uint8) uint8 {
+	if n == 255 {
+		return n
+	}
+	return n + 1
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Merge adds reports: those of the shards of one run, of several captures, or
+// saved ones. It is associative and commutative, and brings rows, tables and
+// sections into one order, which Merge of a single report does as well. The
+// reports given stay as they are and share nothing that can change with the
+// result; nil ones are passed over.
+//
+// Captures stand one behind the other. Rows of one key add where their spans of
+// time overlap; where they do not, the queue pair number was used again, or a
+// later capture goes on, and they stay two rows. A packet seen at two taps
+// counts twice.
+//
+// Findings are dropped: they do not add up and have to be judged anew on the
+// sum.
+//
+// An error says that the reports do not fit: another schema, or a measure that
+// adds up in another way.
+func Merge(rs ...*Report) (*Report, error) {
+	sum := &Report{Schema: Schema}
+	for _, r := range rs {
+		if r == nil {
+			continue
+		}
+		if r.Schema != "" {
+			if err := checkSchema(r.Schema); err != nil {
+				return nil, fmt.Errorf("merge: %w", err)
+			}
+		}
+		for _, c := range r.Captures {
+			c.LinkTypes = slices.Clone(c.LinkTypes)
+			sum.Captures = append(sum.Captures, c)
+		}
+		addTotals(&sum.Totals, &r.Totals)
+		sum.Flows = append(sum.Flows, r.Flows...)
+		if err := sum.addSections(r.Sections); err != nil {
+			return nil, fmt.Errorf("merge: %w", err)
+		}
+	}
+	slices.SortFunc(sum.Captures, compareCaptures)
+	sum.Flows = addFlows(sum.Flows)
+	sum.sortSections()
+	return sum, nil
+}
+
+// compareCaptures orders by time, and then by every other field, so that the
+// order of merging does not show.
+func compareCaptures(a, b Capture) int {
+	return cmp.Or(
+		cmp.Compare(a.FirstNs, b.FirstNs),
+		cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.LastNs, b.LastNs),
+		cmp.Compare(a.Format, b.Format),
+		slices.Compare(a.LinkTypes, b.LinkTypes),
+		cmp.Compare(a.SnapLen, b.SnapLen),
+		cmp.Compare(a.Frames, b.Frames),
+		cmp.Compare(a.Bytes, b.Bytes),
+		cmp.Compare(a.Truncated, b.Truncated),
+		cmp.Compare(a.Dropped, b.Dropped),
+		cmp.Compare(a.Damaged, b.Damaged),
+	)
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+)
+
+// flowKey is what names a row, except its time.
+type flowKey struct {
+	src, dst     string
+	destQP       uint32
+	srcQP, vni   int64 // -1 absent
+	version      int
+	transport    string
+	beyondTheCap bool
+}
+
+func (f *Flow) key() flowKey {
+	if f.Src == Other {
+		return flowKey{beyondTheCap: true}
+	}
+	return flowKey{
+		src: f.Src, dst: f.Dst, destQP: f.DestQP,
+		srcQP: optional(f.SrcQP), vni: optional(f.VNI),
+		version: f.Version, transport: f.Transport,
+	}
+}
+
+func optional(n *uint32) int64 {
+	if n == nil {
+		return -1
+	}
+	return int64(*n)
+}
+
+// addFlows adds the rows that are one flow and returns them in order. It takes
+// rows over by value, so what they point to is cloned before it changes.
+//
+// Two rows of one key are one where their spans of time overlap, directly or by
+// way of a third. That relation does not depend on the order of merging,
+// because the span of a sum is just what the spans of its parts cover.
+func addFlows(rows []Flow) []Flow {
+	byKey := make(map[flowKey][]int, len(rows))
+	for i := range rows {
+		k := rows[i].key()
+		byKey[k] = append(byKey[k], i)
+	}
+	out := make([]Flow, 0, len(byKey))
+	for k, same := range byKey {
+		slices.SortFunc(same, func(a, b int) int { return cmp.Compare(rows[a].FirstNs, rows[b].FirstNs) })
+		for n, i := range same {
+			if n > 0 && (k.beyondTheCap || rows[i].FirstNs <= out[len(out)-1].LastNs) {
+				flowPlan.add(&out[len(out)-1], &rows[i])
+				continue
+			}
+			out = append(out, rows[i].clone())
+		}
+	}
+	SortFlows(out)
+	return out
+}
+
+// clone returns a row that shares nothing with f that could change.
+func (f *Flow) clone() Flow {
+	c := *f
+	c.UDPSourcePorts = ascending(f.UDPSourcePorts)
+	c.DSCPs = ascending(f.DSCPs)
+	c.VLANs = ascending(f.VLANs)
+	c.AckRTT = f.AckRTT.Clone()
+	c.Evidence = addEvidence(nil, f.Evidence)
+	return c
+}
+
+// peerRank orders the ways to know a peer, the surest first.
+func peerRank(by string) int {
+	order := []string{"cm", "responses", "datagram", "source-port"}
+	if i := slices.Index(order, by); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// comparePeers puts the row first that knows its peer best. Where two rows
+// contradict each other, which is for two taps to do, the order is arbitrary
+// but total, so that merging stays commutative.
+func comparePeers(a, b *Flow) int {
+	known := func(f *Flow) int {
+		if f.PeerQP != nil {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(known(a), known(b)),
+		cmp.Compare(peerRank(a.PeerBy), peerRank(b.PeerBy)),
+		cmp.Compare(optional(a.PeerQP), optional(b.PeerQP)),
+		cmp.Compare(a.PeerBy, b.PeerBy),
+	)
+}
+
+func addPeer(sum, f *Flow) {
+	if comparePeers(f, sum) < 0 {
+		sum.PeerQP, sum.PeerBy = f.PeerQP, f.PeerBy
+	}
+}
+
+// addEvidence returns the sum of two lists, by kind; neither changes. Events
+// that did not happen are left out.
+func addEvidence(a, b []Evidence) []Evidence {
+	var out []Evidence
+	for _, e := range slices.Concat(a, b) {
+		if e.Count == 0 && len(e.Frames) == 0 {
+			continue
+		}
+		i, found := slices.BinarySearchFunc(out, e.Kind, func(x Evidence, kind string) int { return cmp.Compare(x.Kind, kind) })
+		if !found {
+			e.Frames = fewFrames(e.Frames)
+			out = slices.Insert(out, i, e)
+			continue
+		}
+		sum := &out[i]
+		sum.Count += e.Count
+		sum.FirstNs, sum.LastNs = min(sum.FirstNs, e.FirstNs), max(sum.LastNs, e.LastNs)
+		sum.Frames = fewFrames(slices.Concat(sum.Frames, e.Frames))
+	}
+	return out
+}
+
+// fewFrames returns the first and the last few of some frames. Frames cut out
+// once lie between those kept, so it may be applied again and again.
+func fewFrames(frames []uint64) []uint64 {
+	frames = ascending(frames)
+	if n := len(frames); n > 2*EvidenceFrames {
+		frames = slices.Delete(frames, EvidenceFrames, n-EvidenceFrames)
+	}
+	return frames
+}
+
+// ascending returns a sorted copy without repetitions, nil for nothing.
+func ascending[T cmp.Ordered](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return slices.Compact(s)
+}

@@ -1,0 +1,126 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// newPass starts a resend pass at the packet, or at the PSN of the NAK that it
+// follows.
+func (s *shard) newPass(r *row, p *decode.Packet) {
+	q := &r.req
+	rec := q.recovery()
+	for i := range rec.holes.list {
+		if h := &rec.holes.list[i]; h.pass == q.pass && h.fate == fateOpen {
+			h.upto = q.cur
+		}
+	}
+	cause := s.cause(r, p)
+	start := p.PSN
+	switch cause {
+	case RetransmittedNAK:
+		start = rec.nak.psn
+		rec.nak.used = true
+	case RetransmittedRNR:
+		rec.rnr.used, rec.nak.used = true, true
+		stalled := r
+		if r.peer != nil {
+			stalled = r.peer
+		}
+		s.emit(Event{Kind: RNRStall, Count: 1, Flow: stalled.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame, Value: p.Time - rec.rnr.time})
+	}
+	q.pass++
+	rec.pass = passInfo{start: start, high: q.high, cause: cause, time: p.Time, frame: p.Frame}
+	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) {
+		// The answer had passed the tap long before: it was lost behind it.
+		rec.pass.answered = true
+		s.emit(Event{Kind: LostAck, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	}
+	q.cur, q.known = start, true
+	if start.Before(p.PSN) {
+		s.skip(r, start, p)
+	}
+}
+
+// cause tells why a resend pass starts at the packet.
+func (s *shard) cause(r *row, p *decode.Packet) EventKind {
+	q := &r.req
+	rec := q.rec
+	follows := func(n *nakInfo) bool {
+		return n.set && !n.used && !p.PSN.Before(n.psn) && p.PSN.Before(q.high)
+	}
+	if follows(&rec.rnr) && p.PSN == rec.rnr.psn {
+		return RetransmittedRNR
+	}
+	if follows(&rec.nak) {
+		return RetransmittedNAK
+	}
+	silence := p.Time - max(q.last, rec.reads.lastResponse)
+	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r) {
+		return RetransmittedImplied
+	}
+	switch {
+	case r.peer != nil && silence >= s.patience(r):
+		return RetransmittedTimeout
+	case r.peer == nil && silence >= 1_000_000:
+		// Nothing comes back in view, so a NAK may have come unseen; no NAK
+		// takes a millisecond longer than the traffic before it.
+		return RetransmittedTimeout
+	}
+	return RetransmittedUnknown
+}
+
+// resent takes a request whose PSN was sent before, or fills a hole.
+func (s *shard) resent(r *row, p *decode.Packet, span int32) {
+	q := &r.req
+	rec := q.recovery()
+	rec.pass.sent++
+	if rec.pass.sent > 1 {
+		q.gobackn = true
+	}
+	kind := rec.pass.cause
+	if q.pass == 0 {
+		kind = RetransmittedUnknown
+	}
+	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.pass.frame})
+	s.closeBy(r, p, span)
+	for i := range rec.doubts {
+		if d := &rec.doubts[i]; d.psn == p.PSN {
+			d.resent = p.Time
+		}
+	}
+	if q.unaSet && p.PSN.Before(q.una) {
+		s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return
+	}
+	if len(rec.resends) >= resendsMax {
+		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
+	}
+	rec.resends = append(rec.resends, resend{p.PSN, p.Time, p.Frame})
+}
+
+// closeBy closes the holes of earlier passes that the resent packet fills.
+func (s *shard) closeBy(r *row, p *decode.Packet, span int32) {
+	q := &r.req
+	hs := &q.rec.holes
+	end := p.PSN.Add(span)
+	var closed []hole
+	for i := 0; i < len(hs.list) && hs.open > 0; i++ {
+		h := &hs.list[i]
+		if h.fate != fateOpen || h.pass == q.pass || !h.start.Before(end) || !p.PSN.Before(h.end) {
+			continue
+		}
+		n := len(hs.list)
+		piece := hs.cut(i, p.PSN, end)
+		if len(hs.list) < n {
+			i--
+		}
+		s.promote(r, &piece)
+		piece.fate = fateLost
+		closed = append(closed, piece)
+		s.emit(Event{Kind: LostUpstream, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
+	}
+	for i := range closed {
+		hs.keep(closed[i])
+	}
+}

@@ -1,0 +1,178 @@
+package analysis
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// row is everything that travels from one address to another towards one
+// queue pair: requests of the peer's send queue, and responses to that queue
+// pair's own requests.
+type row struct {
+	id        FlowID
+	bundle    *bundle
+	dir       uint8 // 0 from the bundle's lower address to the higher one
+	version   uint8
+	transport ib.Transport
+	qp        uint32
+	srcQP     uint32 // UD
+	peer      *row
+	peerQP    uint32
+	peerBy    string // empty while unknown
+	retired   bool   // the queue pair number was given to a new connection
+
+	count report.Flow // the counters; names are filled in by report
+	dscps uint64      // a bit for each
+	ports []uint16    // UDP source ports, at most portsMax
+	vlans []uint16
+	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
+
+	win window
+	req requests
+	rsp responses
+	cand []*row // rows that the responses here may answer, while several may
+}
+
+// responses is what a row keeps of the responses that travel in it.
+type responses struct {
+	recent recent
+	ids    idOrder
+	any    bool
+}
+
+// window is what pairing knows of a row's requests at once, before their
+// sequence has been followed.
+type window struct {
+	set         bool
+	first, high ib.PSN // high is one past the highest PSN sent
+	port        uint16
+}
+
+// rowKey finds a row.
+type rowKey struct {
+	bundle    uint32
+	qp, srcQP uint32
+	dir       uint8
+	transport ib.Transport
+}
+
+const portsMax = 256
+
+// reliable reports whether requests of this row are acknowledged and repaired.
+func (r *row) reliable() bool { return r.transport == ib.RC || r.transport == ib.XRC }
+
+// readMTU returns the path MTU that READs of this row's requester are cut by;
+// 0 unknown. Both directions of a connection use one path MTU, and the
+// requester's own packets are the better witness.
+func (r *row) readMTU() uint32 {
+	if r.mtu != 0 || r.peer == nil {
+		return r.mtu
+	}
+	return r.peer.mtu
+}
+
+// touch counts a frame, copy or not.
+func (r *row) touch(p *decode.Packet) {
+	c := &r.count
+	if c.Frames == 0 || p.Time < c.FirstNs {
+		c.FirstNs = p.Time
+	}
+	if c.Frames == 0 || p.Time > c.LastNs {
+		c.LastNs = p.Time
+	}
+	c.Frames++
+	c.Bytes += int64(p.Len)
+	r.dscps |= 1 << (p.DSCP & 63)
+	if p.Version == 2 && (len(r.ports) == 0 || r.ports[len(r.ports)-1] != p.SrcPort) {
+		r.ports = addTo(r.ports, p.SrcPort)
+	}
+	if p.Tagged && !slices.Contains(r.vlans, p.VLAN) && len(r.vlans) < 16 {
+		r.vlans = append(r.vlans, p.VLAN)
+	}
+}
+
+// addTo adds a port to a small set, keeping the newest last.
+func addTo(set []uint16, v uint16) []uint16 {
+	if i := slices.Index(set, v); i >= 0 {
+		return append(append(set[:i:i], set[i+1:]...), v)
+	}
+	if len(set) >= portsMax {
+		return set
+	}
+	return append(set, v)
+}
+
+// countFirst counts what a copy must not count in.
+func (r *row) countFirst(p *decode.Packet) {
+	c := &r.count
+	info := p.Op.Info()
+	switch {
+	case info.Kind&ib.IsRequest != 0:
+		c.RequestFrames++
+		c.RequestBytes += int64(p.PayloadLen)
+	case info.Kind&ib.IsResponse != 0:
+		c.ResponseFrames++
+		c.ResponseBytes += int64(p.PayloadLen)
+	}
+	if isData(p) {
+		c.DataFrames++
+	}
+	if p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome.Type() == ib.ACK {
+		c.Acks++
+	}
+	if p.Op.Is(ib.IsFirst|ib.IsMiddle) && validMTU(p.PayloadLen) {
+		r.mtu = p.PayloadLen
+	}
+}
+
+// isData reports whether the packet moves user data: SEND, WRITE, READ
+// response, atomics, outside the management queue pairs.
+func isData(p *decode.Packet) bool {
+	return p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck) && p.QP > 1
+}
+
+func validMTU(n uint32) bool { return n >= 256 && n <= 4096 && n&(n-1) == 0 }
+
+// countMessage counts the first sending of a message's last packet.
+func (r *row) countMessage(p *decode.Packet) {
+	if p.Op.Is(ib.IsLast | ib.IsOnly) {
+		r.count.Messages++
+	}
+}
+
+// report returns the row as it stands.
+func (r *row) report() report.Flow {
+	f := r.count
+	f.Src, f.Dst = addrText(r.bundle.addr[r.dir]), addrText(r.bundle.addr[1-r.dir])
+	f.DestQP, f.Version, f.Transport = r.qp, int(r.version), r.transport.String()
+	if r.transport == ib.UD {
+		qp := r.srcQP
+		f.SrcQP = &qp
+	}
+	if r.peerBy != "" {
+		qp := r.peerQP
+		f.PeerQP, f.PeerBy = &qp, r.peerBy
+	}
+	f.PathMTU = int64(r.mtu)
+	f.UDPSourcePorts = sorted(r.ports)
+	f.VLANs = sorted(r.vlans)
+	f.DSCPs = []uint16{}
+	for d := range uint16(64) {
+		if r.dscps>>d&1 != 0 {
+			f.DSCPs = append(f.DSCPs, d)
+		}
+	}
+	return f
+}
+
+func sorted(s []uint16) []uint16 {
+	out := append([]uint16{}, s...)
+	slices.Sort(out)
+	return out
+}
+
+func addrText(a [16]byte) string { return netip.AddrFrom16(a).Unmap().String() }

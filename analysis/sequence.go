@@ -1,0 +1,414 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// requests follows the request packets that travel in one row.
+//
+// They form passes. A pass starts at the first packet and at each resend that
+// steps back; a PSN skipped within a pass is a hole. What becomes of a hole is
+// told by what fills it: a packet of a later pass was sent again, one of the
+// same pass came late, and a hole that the receiver acknowledged without
+// either was never missing in the network, only in the capture.
+type requests struct {
+	started bool
+	known   bool   // cur is known; it is not behind a READ of unknown length
+	unaSet  bool   // a response has been seen
+	gobackn bool   // this sender repeats what follows a resent packet
+	cur     ib.PSN // the PSN the current pass expects next
+	high    ib.PSN // one past the highest PSN sent
+	una     ib.PSN // the first PSN that no response covers
+	first   ib.PSN // the first PSN of the row
+	pass    uint16
+	last    int64 // time of the last request
+
+	lastFresh int64 // time of the last request that was sent the first time
+	ids       idOrder
+	recent    recent
+	rec       *recovery // nil until something out of the ordinary happens
+}
+
+// recovery is what a sequence needs once something went wrong, or READs are
+// under way: cold state, so that a clean row stays small.
+type recovery struct {
+	holes   holes
+	pass    passInfo
+	nak     nakInfo
+	rnr     nakInfo
+	doubts  []doubt         // sequence NAKs whose meaning the next answer tells
+	tent    []decode.Packet // packets that are late or resent: what follows tells
+	resends []resend        // of which no answer has come
+	reads   reads
+}
+
+// passInfo is the current resend pass.
+type passInfo struct {
+	start    ib.PSN
+	high     ib.PSN // the row's high when the pass started
+	cause    EventKind
+	time     int64
+	frame    uint64
+	sent     int  // packets resent in it
+	answered bool // the first answer has been judged
+}
+
+// nakInfo is the last NAK of a kind.
+type nakInfo struct {
+	set   bool
+	used  bool // a pass followed it
+	psn   ib.PSN
+	time  int64
+	frame uint64
+}
+
+// doubt is a sequence NAK for a packet that had passed the tap: lost behind
+// it, or overtaken there.
+type doubt struct {
+	psn      ib.PSN
+	seen     uint64 // the frame of the packet
+	nakFrame uint64
+	nakTime  int64
+	resent   int64 // when the packet passed again; 0 not yet
+}
+
+// resend is a resent packet that no answer covers yet.
+type resend struct {
+	psn   ib.PSN
+	time  int64
+	frame uint64
+}
+
+const (
+	resendsMax = 256
+	doubtsMax  = 16
+	tentMax    = 16
+)
+
+func (q *requests) recovery() *recovery {
+	if q.rec == nil {
+		q.rec = new(recovery)
+	}
+	return q.rec
+}
+
+// request takes a request packet of a reliable row.
+func (s *shard) request(r *row, p *decode.Packet) Verdict {
+	q := &r.req
+	span, known := r.span(p)
+	if !q.started {
+		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, known: true, recent: q.recent}
+		q.ids.last = p.IPID
+		return s.accept(r, p, span, known)
+	}
+	if s.isCopy(r, &q.recent, &q.ids, p) {
+		return Copy
+	}
+	if !p.IPv6 && q.ids.older(p.IPID) {
+		return s.belated(r, p, span)
+	}
+	if q.rec != nil && len(q.rec.tent) > 0 && !s.settle(r, p) {
+		return 0
+	}
+	return s.advance(r, p, span, known)
+}
+
+// advance places a packet that was sent after all before it.
+func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdict {
+	q := &r.req
+	fresh := !p.PSN.Before(q.high)
+	switch ahead := p.PSN.Sub(q.cur); {
+	case !q.known:
+		if !fresh {
+			s.newPass(r, p)
+		}
+	case ahead > 0:
+		s.skip(r, q.cur, p)
+	case ahead < 0:
+		if h := q.holeInPass(p.PSN); h != nil && (p.IPv6 || !q.ids.rising()) {
+			q.rec.tent = append(q.rec.tent, *p)
+			return 0
+		}
+		s.newPass(r, p)
+	}
+	return s.accept(r, p, span, known)
+}
+
+func (q *requests) holeInPass(p ib.PSN) *hole {
+	if q.rec == nil {
+		return nil
+	}
+	return q.rec.holes.openAt(p, int(q.pass))
+}
+
+// accept takes the packet as the pass's next.
+func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict {
+	q := &r.req
+	var v Verdict
+	var flags sightingFlag
+	if p.PSN.Before(q.high) {
+		v, flags = Resent, seenResent
+		s.resent(r, p, span)
+	} else {
+		if q.cur == p.PSN && q.known && !p.IPv6 && p.PSN != q.first {
+			q.ids.inOrder(p.IPID)
+		}
+		q.high = p.PSN.Add(span)
+		q.lastFresh = p.Time
+		r.countMessage(p)
+	}
+	q.cur, q.known = p.PSN.Add(span), known
+	if q.cur.After(q.high) {
+		q.high = q.cur
+	}
+	q.ids.newest(p.IPID)
+	q.recent.put(p, flags, q.una)
+	q.last = p.Time
+	if p.Op.Is(ib.IsRead) {
+		s.askedRead(r, p, span, known, v == Resent)
+	}
+	return v
+}
+
+// span returns how many PSNs the packet uses, and whether that is known.
+func (r *row) span(p *decode.Packet) (int32, bool) {
+	if !p.Op.Is(ib.IsRead) {
+		return 1, true
+	}
+	mtu := r.readMTU()
+	if !p.HasExt || (mtu == 0 && p.DMALen > 256) { // the smallest path MTU
+		return 1, false
+	}
+	if mtu == 0 {
+		return 1, true
+	}
+	return int32(max(1, (min(p.DMALen, 1<<31)+mtu-1)/mtu)), true
+}
+
+// skip opens holes for the PSNs from cur up to the packet.
+func (s *shard) skip(r *row, from ib.PSN, p *decode.Packet) {
+	q := &r.req
+	rec := q.recovery()
+	fresh := !p.PSN.Before(q.high)
+	if fresh && from.Before(q.high) && rec.pass.sent == 1 && !q.gobackn {
+		// One packet sent again and then new ones: the sender repeats
+		// selectively, and skipped nothing it owed.
+		from = q.high
+	}
+	if !from.Before(p.PSN) {
+		return
+	}
+	rec.holes.lastGap++
+	if from.Before(q.high) {
+		end := q.high
+		if p.PSN.Before(end) {
+			end = p.PSN
+		}
+		s.open(r, from, end, p, false)
+		from = end
+	}
+	if from.Before(p.PSN) {
+		s.open(r, from, p.PSN, p, true)
+	}
+}
+
+// open adds one hole.
+func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
+	q := &r.req
+	rec := q.rec
+	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: q.ids.last, after: p.IPID,
+		pass: q.pass, gap: rec.holes.lastGap, sure: sure}
+	if sure {
+		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: from, Time: p.Time, Frame: p.Frame})
+	}
+	if out, full := rec.holes.add(h); full {
+		s.giveUp(r, &out)
+	}
+	if q.unaSet && q.una.After(from) {
+		s.coverHoles(r, q.una, p)
+	}
+}
+
+// giveUp tells the fate of a hole that falls out of memory, or is open at the
+// end.
+func (s *shard) giveUp(r *row, h *hole) {
+	if h.fate != fateOpen || !h.sure {
+		return
+	}
+	kind := Unresolved
+	if !r.reliable() {
+		kind = LostUpstream // nothing will ever repair it
+	}
+	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}
+
+// promote makes a hole count that was only suspected.
+func (s *shard) promote(r *row, h *hole) {
+	if h.sure {
+		return
+	}
+	h.sure = true
+	for i := range r.req.rec.holes.list { // its episode may count already
+		if o := &r.req.rec.holes.list[i]; o != h && o.gap == h.gap && o.sure {
+			return
+		}
+	}
+	s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}
+
+// belated takes a packet whose ID says that it was sent before others already
+// seen: it came late, and was not sent again.
+func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
+	q := &r.req
+	if q.rec != nil {
+		hs := &q.rec.holes
+		for i := range hs.list {
+			h := &hs.list[i]
+			if !h.has(p.PSN) || int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0 {
+				continue
+			}
+			switch h.fate {
+			case fateOpen:
+				s.late(r, i, p)
+			case fateLost: // the resend overtook it
+				s.overturn(r, i, p, LostUpstream)
+			case fateAcked:
+				s.overturn(r, i, p, NotCaptured)
+			default:
+				continue
+			}
+			r.countMessage(p)
+			q.recent.put(p, seenLate, q.una)
+			q.last = p.Time
+			if p.Op.Is(ib.IsRead) {
+				s.askedRead(r, p, span, true, false)
+			}
+			return 0
+		}
+	}
+	if !p.PSN.Before(q.high) { // the tail of a pass that a resend overtook
+		if p.PSN.After(q.high) {
+			s.recordTail(r, p)
+		}
+		q.high = p.PSN.Add(span)
+		r.countMessage(p)
+		q.recent.put(p, 0, q.una)
+		q.last = p.Time
+		return 0
+	}
+	// Sent before, and its PSN is no hole of that time: a copy that fell out of
+	// the recent ones.
+	if e := q.recent.get(p.PSN); e == nil || e.id == p.IPID {
+		s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return Copy
+	}
+	return 0
+}
+
+// recordTail opens a hole of the pass before the current one.
+func (s *shard) recordTail(r *row, p *decode.Packet) {
+	q := &r.req
+	q.recovery().holes.lastGap++
+	pass := q.pass
+	q.pass--
+	s.open(r, q.high, p.PSN, p, true)
+	q.pass = pass
+}
+
+// late closes the hole at index i by a packet of its own pass.
+func (s *shard) late(r *row, i int, p *decode.Packet) {
+	hs := &r.req.rec.holes
+	piece := hs.cut(i, p.PSN, p.PSN.Add(1))
+	s.promote(r, &piece)
+	piece.fate, piece.upto = fateLate, r.req.cur
+	hs.keep(piece)
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
+}
+
+// overturn takes a verdict back: the packet was late after all.
+func (s *shard) overturn(r *row, i int, p *decode.Packet, was EventKind) {
+	h := &r.req.rec.holes.list[i]
+	s.emit(Event{Kind: was, Count: -1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame, Value: p.Time - h.time})
+	if h.len() == 1 {
+		h.fate = fateLate
+	}
+}
+
+// settle decides on packets that were late or resent, now that one more has
+// come. It reports false where p joins them.
+func (s *shard) settle(r *row, p *decode.Packet) bool {
+	q := &r.req
+	tent := q.rec.tent
+	inHole := q.holeInPass(p.PSN) != nil
+	dup := false
+	for i := range tent {
+		dup = dup || tent[i].PSN == p.PSN
+	}
+	if inHole && !dup && len(tent) < tentMax {
+		q.rec.tent = append(tent, *p)
+		return false
+	}
+	// Go-back-N repeats what follows the hole; lateness does not.
+	repeats := p.PSN.Before(q.cur) && p.PSN.After(tent[len(tent)-1].PSN)
+	s.decide(r, repeats)
+	return true
+}
+
+// decide closes the doubt about the tentative packets.
+func (s *shard) decide(r *row, repeats bool) {
+	q := &r.req
+	tent := q.rec.tent
+	q.rec.tent = nil
+	first := &tent[0]
+	h := q.holeInPass(first.PSN)
+	if h == nil {
+		return
+	}
+	if repeats || s.cameAgain(r, h, first) {
+		s.newPass(r, first)
+		for i := range tent {
+			span, known := r.span(&tent[i])
+			if tent[i].PSN.After(q.cur) {
+				s.skip(r, q.cur, &tent[i])
+			}
+			s.accept(r, &tent[i], span, known)
+		}
+		return
+	}
+	for i := range tent {
+		p := &tent[i]
+		for j := range q.rec.holes.list {
+			if h := &q.rec.holes.list[j]; h.fate == fateOpen && h.pass == q.pass && h.has(p.PSN) {
+				s.late(r, j, p)
+				break
+			}
+		}
+		r.countMessage(p)
+		q.recent.put(p, seenLate, q.una)
+		q.last = p.Time
+	}
+}
+
+// cameAgain tells a single resent packet from a late one where neither IDs nor
+// a repetition can: a resend needs a round trip behind the hole, and a reason.
+func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
+	rec := r.req.rec
+	waited := p.Time - h.time
+	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
+		return false
+	}
+	if rec.nak.set && h.has(rec.nak.psn) && rec.nak.time >= h.time {
+		return true
+	}
+	return waited > s.patience(r)
+}
+
+// patience is how long a reaction to what the wire shows may take: silence
+// beyond it means that a timer ran out. Four round trips leave room for
+// queues; the floor covers taps that sit at the responder, where the measured
+// round trip is only the short half, and software that answers slowly.
+func (s *shard) patience(r *row) int64 {
+	return max(4*r.minRTT(), 300_000)
+}

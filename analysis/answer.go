@@ -68,12 +68,15 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	}
 	rec := q.rec
 	if rec != nil {
+		if len(rec.tent) > 0 && rec.tent[0].PSN.Before(end) {
+			s.decide(r, false)
+		}
 		s.judgePass(r, end, p)
 	}
 	if q.unaSet && !end.After(q.una) {
 		return
 	}
-	q.una, q.unaSet = end, true
+	q.una, q.unaSet, q.lastAnswer = end, true, p.Time
 	if rec == nil {
 		return
 	}
@@ -190,7 +193,7 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 	hs := &r.req.rec.holes
 	for i := 0; i < len(hs.list); i++ {
 		h := &hs.list[i]
-		if h.fate != fateOpen || !h.has(psn) {
+		if h.fate != fateOpen || !h.has(psn) || h.phantom {
 			continue
 		}
 		if h.sure {

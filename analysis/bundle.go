@@ -15,6 +15,13 @@ type bundle struct {
 	// minRTT is the shortest time, by direction, from a request at the tap to
 	// its answer at the tap: what no answer to a later packet can undercut.
 	minRTT [2]int64
+	// rising tells, by direction, that a sequence of that sender has shown IPv4
+	// IDs that rise from packet to packet.
+	rising [2]bool
+	// turn is the shortest time, by direction of the requests, from an answer
+	// at the tap to the request that waited for it: the other part of the round
+	// trip, at most. 0 unknown.
+	turn   [2]int64
 	conns  []conn // what CM said, oldest first, at most connsMax
 	held   []heldPacket
 	unsure int // rows whose responses may answer several rows

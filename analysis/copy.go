@@ -62,7 +62,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 		c.ids.inOrder(p.IPID)
 	}
 	c.any = true
-	c.ids.newest(p.IPID)
+	c.ids.newest(p.IPID, g.rises(&c.ids))
 	c.recent.put(p, 0, p.PSN)
 	return false
 }

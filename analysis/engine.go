@@ -210,4 +210,3 @@ func bucketOf(p *decode.Packet) int {
 	h *= seed
 	return int(h >> 58)
 }
-

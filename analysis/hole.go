@@ -15,6 +15,7 @@ type hole struct {
 	fate       fate
 	sure       bool // counts; else only once it is NAKed or sent again
 	naked      bool // a NAK named it, or a READ asked for it again
+	phantom    bool // it lies before the row's first packet: only a late packet can tell
 }
 
 type fate uint8

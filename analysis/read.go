@@ -85,7 +85,7 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
 	defer func() { rd.lastResponse = p.Time }()
-	if !p.IPv6 && g.rsp.ids.older(p.IPID) {
+	if g.sentBefore(&g.rsp.ids, p) {
 		if s.lateResponse(r, g, p) {
 			return 0
 		}

@@ -99,11 +99,27 @@ type idOrder struct {
 // are believed: random IDs pass that many tests once in a thousand flows.
 const risesNeeded = 5
 
-func (o *idOrder) rising() bool { return !o.broken && o.rises >= risesNeeded && o.same == 0 }
+func (o *idOrder) rising() bool { return o.mayRise() && o.rises >= risesNeeded }
+
+func (o *idOrder) mayRise() bool { return !o.broken && o.same == 0 }
 
 // usable reports whether equal IDs mean one packet: they change from packet to
 // packet, whether they rise or not.
 func (o *idOrder) usable() bool { return o.same == 0 }
+
+// sentBefore reports whether the packet was sent before the one of its
+// sequence that was sent last, as its ID tells where the sender's IDs rise.
+func (r *row) sentBefore(o *idOrder, p *decode.Packet) bool {
+	return !p.IPv6 && r.rises(o) && int16(p.IPID-o.last) < 0
+}
+
+// rises reports whether the sender numbers its packets: shown by this
+// sequence, or by another of the same sender with nothing here against it.
+func (r *row) rises(o *idOrder) bool {
+	return o.rising() || o.mayRise() && r.bundle.rising[r.dir]
+}
+
+func (r *row) idsRise() bool { return r.rises(&r.req.ids) }
 
 // inOrder learns from a packet that follows its predecessor in sequence.
 func (o *idOrder) inOrder(id uint16) {
@@ -117,11 +133,9 @@ func (o *idOrder) inOrder(id uint16) {
 	}
 }
 
-// older reports whether a packet with this ID was sent before the one sent last.
-func (o *idOrder) older(id uint16) bool { return o.rising() && int16(id-o.last) < 0 }
-
-func (o *idOrder) newest(id uint16) {
-	if !o.rising() || int16(id-o.last) > 0 {
+// newest keeps the ID of the packet sent last.
+func (o *idOrder) newest(id uint16, rises bool) {
+	if !rises || int16(id-o.last) > 0 {
 		o.last = id
 	}
 }

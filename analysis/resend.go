@@ -52,10 +52,10 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if follows(&rec.rnr) && p.PSN == rec.rnr.psn {
 		return RetransmittedRNR
 	}
-	if follows(&rec.nak) {
+	silence := p.Time - max(q.last, rec.reads.lastResponse, rec.nak.time)
+	if follows(&rec.nak) && silence < s.patience(r) {
 		return RetransmittedNAK
 	}
-	silence := p.Time - max(q.last, rec.reads.lastResponse)
 	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r) {
 		return RetransmittedImplied
 	}
@@ -114,6 +114,9 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32) {
 		piece := hs.cut(i, p.PSN, end)
 		if len(hs.list) < n {
 			i--
+		}
+		if piece.phantom {
+			continue
 		}
 		s.promote(r, &piece)
 		piece.fate = fateLost

@@ -31,9 +31,9 @@ type row struct {
 	vlans []uint16
 	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
-	win window
-	req requests
-	rsp responses
+	win  window
+	req  requests
+	rsp  responses
 	cand []*row // rows that the responses here may answer, while several may
 }
 

@@ -25,9 +25,11 @@ type requests struct {
 	last    int64 // time of the last request
 
 	lastFresh int64 // time of the last request that was sent the first time
-	ids       idOrder
-	recent    recent
-	rec       *recovery // nil until something out of the ordinary happens
+
+	lastAnswer int64 // time of the last answer that was news
+	ids        idOrder
+	recent     recent
+	rec        *recovery // nil until something out of the ordinary happens
 }
 
 // recovery is what a sequence needs once something went wrong, or READs are
@@ -105,7 +107,7 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	if s.isCopy(r, &q.recent, &q.ids, p) {
 		return Copy
 	}
-	if !p.IPv6 && q.ids.older(p.IPID) {
+	if r.sentBefore(&q.ids, p) {
 		return s.belated(r, p, span)
 	}
 	if q.rec != nil && len(q.rec.tent) > 0 && !s.settle(r, p) {
@@ -126,13 +128,36 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	case ahead > 0:
 		s.skip(r, q.cur, p)
 	case ahead < 0:
-		if h := q.holeInPass(p.PSN); h != nil && (p.IPv6 || !q.ids.rising()) {
+		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
+			s.lookBack(r, p)
+		}
+		if h := q.holeInPass(p.PSN); h != nil && (p.IPv6 || !r.idsRise()) {
 			q.rec.tent = append(q.rec.tent, *p)
 			return 0
 		}
 		s.newPass(r, p)
 	}
 	return s.accept(r, p, span, known)
+}
+
+// beforeFirst is how far before the first packet of a row a late one may lie.
+const beforeFirst = 64
+
+// lookBack opens a hole before the first packet of the row: the packet at hand
+// may have been overtaken by it.
+func (s *shard) lookBack(r *row, p *decode.Packet) {
+	q := &r.req
+	hs := &q.recovery().holes
+	hs.lastGap++
+	h := hole{start: p.PSN, end: q.first, upto: q.cur, pass: q.pass, gap: hs.lastGap, phantom: true}
+	if e := q.recent.get(q.first); e != nil {
+		h.time, h.frame, h.after = e.time, e.frame, e.id
+	}
+	h.before = h.after - 1<<14
+	if out, full := hs.add(h); full {
+		s.giveUp(r, &out)
+	}
+	q.first = p.PSN
 }
 
 func (q *requests) holeInPass(p ib.PSN) *hole {
@@ -153,7 +178,11 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	} else {
 		if q.cur == p.PSN && q.known && !p.IPv6 && p.PSN != q.first {
 			q.ids.inOrder(p.IPID)
+			if q.ids.rising() {
+				r.bundle.rising[r.dir] = true
+			}
 		}
+		s.measureTurn(r, p)
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time
 		r.countMessage(p)
@@ -162,7 +191,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	if q.cur.After(q.high) {
 		q.high = q.cur
 	}
-	q.ids.newest(p.IPID)
+	q.ids.newest(p.IPID, r.idsRise())
 	q.recent.put(p, flags, q.una)
 	q.last = p.Time
 	if p.Op.Is(ib.IsRead) {
@@ -261,6 +290,9 @@ func (s *shard) promote(r *row, h *hole) {
 // seen: it came late, and was not sent again.
 func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 	q := &r.req
+	if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
+		s.lookBack(r, p)
+	}
 	if q.rec != nil {
 		hs := &q.rec.holes
 		for i := range hs.list {
@@ -270,7 +302,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 			}
 			switch h.fate {
 			case fateOpen:
-				s.late(r, i, p)
+				return s.late(r, i, p)
 			case fateLost: // the resend overtook it
 				s.overturn(r, i, p, LostUpstream)
 			case fateAcked:
@@ -278,13 +310,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 			default:
 				continue
 			}
-			r.countMessage(p)
-			q.recent.put(p, seenLate, q.una)
-			q.last = p.Time
-			if p.Op.Is(ib.IsRead) {
-				s.askedRead(r, p, span, true, false)
-			}
-			return 0
+			return s.keepLate(r, p, 0)
 		}
 	}
 	if !p.PSN.Before(q.high) { // the tail of a pass that a resend overtook
@@ -316,14 +342,40 @@ func (s *shard) recordTail(r *row, p *decode.Packet) {
 	q.pass = pass
 }
 
-// late closes the hole at index i by a packet of its own pass.
-func (s *shard) late(r *row, i int, p *decode.Packet) {
-	hs := &r.req.rec.holes
-	piece := hs.cut(i, p.PSN, p.PSN.Add(1))
+// late closes the hole at index i by a packet of its own pass. In a resend
+// pass that packet is late and sent again at once.
+func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
+	q := &r.req
+	hs := &q.rec.holes
+	span, _ := r.span(p)
+	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
 	s.promote(r, &piece)
-	piece.fate, piece.upto = fateLate, r.req.cur
+	piece.fate, piece.upto = fateLate, q.cur
 	hs.keep(piece)
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
+	if piece.pass == q.pass && q.pass > 0 && p.PSN.Before(q.rec.pass.high) {
+		s.resent(r, p, span)
+		return s.keepLate(r, p, Resent)
+	}
+	return s.keepLate(r, p, 0)
+}
+
+// keepLate notes a late packet as seen.
+func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
+	q := &r.req
+	flags := seenLate
+	if v == Resent {
+		flags |= seenResent
+	} else {
+		r.countMessage(p)
+	}
+	q.recent.put(p, flags, q.una)
+	q.last = p.Time
+	if p.Op.Is(ib.IsRead) {
+		span, known := r.span(p)
+		s.askedRead(r, p, span, known, v == Resent)
+	}
+	return v
 }
 
 // overturn takes a verdict back: the packet was late after all.
@@ -385,9 +437,6 @@ func (s *shard) decide(r *row, repeats bool) {
 				break
 			}
 		}
-		r.countMessage(p)
-		q.recent.put(p, seenLate, q.una)
-		q.last = p.Time
 	}
 }
 
@@ -406,9 +455,26 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
 }
 
 // patience is how long a reaction to what the wire shows may take: silence
-// beyond it means that a timer ran out. Four round trips leave room for
-// queues; the floor covers taps that sit at the responder, where the measured
-// round trip is only the short half, and software that answers slowly.
+// beyond it means that a timer ran out. Four round trips leave room for queues
+// and for software that answers slowly. Where the tap has not seen how fast the
+// requester turns around, it may be a millisecond away.
 func (s *shard) patience(r *row) int64 {
-	return max(4*r.minRTT(), 300_000)
+	turn := r.bundle.turn[r.dir]
+	if turn == 0 {
+		return max(4*r.minRTT(), 1_000_000)
+	}
+	return max(4*(r.minRTT()+turn), 300_000)
+}
+
+// measureTurn takes the time from the answer that left nothing outstanding to
+// the next request.
+func (s *shard) measureTurn(r *row, p *decode.Packet) {
+	q := &r.req
+	if !q.unaSet || q.una != p.PSN || q.lastAnswer == 0 || p.Time <= q.lastAnswer {
+		return
+	}
+	if t := &r.bundle.turn[r.dir]; *t == 0 || p.Time-q.lastAnswer < *t {
+		*t = p.Time - q.lastAnswer
+	}
+	q.lastAnswer = 0
 }

@@ -176,14 +176,11 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 		if q.rec != nil {
 			for i := range q.rec.holes.list {
 				if h := &q.rec.holes.list[i]; h.fate == fateOpen && h.has(p.PSN) {
-					s.late(r, i, p)
-					break
+					return s.late(r, i, p)
 				}
 			}
 		}
-		r.countMessage(p)
-		q.recent.put(p, seenLate, q.una)
-		return 0
+		return s.keepLate(r, p, 0)
 	}
 	if ahead > 0 {
 		s.skip(r, q.cur, p)

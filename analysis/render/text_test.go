@@ -148,14 +148,15 @@ func TestTextHead(t *testing.T) {
 		{"a day passes", func(r *report.Report) { r.Captures[0].LastNs += 86400e9 }, "to 2026-03-02 12:00:02.413 UTC, 1 d"},
 		{"both versions", func(r *report.Report) { r.Totals.RoCEv1 = 1 }, "14,400 RoCEv2 frames, 1 RoCEv1 frame;"},
 		{"damage of the invariant CRC", func(r *report.Report) { r.Totals.ICRCBad = 3 }, "ICRC 14,400 good, 3 BAD"},
-		{"some hosts one way", func(r *report.Report) { r.Flows = r.Flows[:3] }, "1 of 2 connected host pairs in one direction only"},
+		{"some hosts one way", func(r *report.Report) { r.Flows = r.Flows[:3] }, "1 of 2 connected host pairs one way only"},
 		{"datagrams need no answer", func(r *report.Report) {
 			r.Flows = []report.Flow{{Src: "10.0.0.1", Dst: "10.0.0.2", Transport: "UD"}}
-		}, "1 flow to 1 queue pair, 1 host pair\n"},
+		}, "1 flow to 1 queue pair, 1 host pair Quality"},
 	} {
 		r := healthy()
 		test.change(r)
-		if got := render(t, "text", r, Options{}); !strings.Contains(got, test.want) {
+		got := render(t, "text", r, Options{})
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), test.want) {
 			t.Errorf("%s: %q is not in\n%s", test.desc, test.want, got)
 		}
 	}
@@ -170,5 +171,55 @@ func TestFlowsWithFindingsStandFirst(t *testing.T) {
 	want := []string{"10.0.0.1 → 10.0.0.3 QP 0x1a7", "10.0.0.9 → 10.0.0.2 QP 0x300", "10.0.0.9 → 10.0.0.2 QP 0x301"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestTextFindings(t *testing.T) {
+	finding := report.Finding{Rule: "cm.rejected", Severity: report.Warning, Summary: "First.", Advice: "Do this."}
+	second := finding
+	second.Summary = "Second."
+	third := finding
+	third.Summary, third.Flow, third.Frames = "Third.", &report.FlowRef{Src: "a", Dst: "b", DestQP: 1}, []uint64{12}
+	other := second
+	other.Advice = "Do that."
+	info := report.Finding{Rule: "uet.present", Severity: report.Info, Summary: "Some."}
+	for _, test := range []struct {
+		desc     string
+		findings []report.Finding
+		want     string
+	}{
+		{"advice that is the same stands once", []report.Finding{finding, second}, `
+WARNING  cm.rejected  (2 findings)
+  First.
+    next    Do this.
+  Second.
+`},
+		{"advice that differs stands twice", []report.Finding{finding, other}, `
+WARNING  cm.rejected  (2 findings)
+  First.
+    next    Do this.
+  Second.
+    next    Do that.
+`},
+		{"of three only the first is shown in full", []report.Finding{finding, second, third}, `
+WARNING  cm.rejected  (3 findings)
+  First.
+    next    Do this.
+    also    Second.
+            a → b QP 0x1, frame 12
+`},
+		{"info is brief", []report.Finding{info, info, info, info}, `
+INFO  uet.present  (4 findings)
+  Some.
+  Some.
+  … and 2 more
+`},
+	} {
+		p := &page{width: 80}
+		r := &report.Report{Findings: test.findings}
+		p.findings(r, &facts{}, 12)
+		if got := p.String(); got != test.want {
+			t.Errorf("%s:%s\nwant%s", test.desc, got, test.want)
+		}
 	}
 }

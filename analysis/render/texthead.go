@@ -108,7 +108,7 @@ func flowLine(r *report.Report, f *facts) string {
 	case f.oneWay == f.connected:
 		text += "; ONE DIRECTION ONLY"
 	default:
-		text += fmt.Sprintf("; %d of %s in one direction only", f.oneWay, report.Counted(f.connected, "connected host pair"))
+		text += fmt.Sprintf("; %d of %s one way only", f.oneWay, report.Counted(f.connected, "connected host pair"))
 	}
 	return text
 }

@@ -24,6 +24,7 @@ import (
 // adds up in another way.
 func Merge(rs ...*Report) (*Report, error) {
 	sum := &Report{Schema: Schema}
+	var rows []*Flow
 	for _, r := range rs {
 		if r == nil {
 			continue
@@ -38,13 +39,15 @@ func Merge(rs ...*Report) (*Report, error) {
 			sum.Captures = append(sum.Captures, c)
 		}
 		addTotals(&sum.Totals, &r.Totals)
-		sum.Flows = append(sum.Flows, r.Flows...)
+		for i := range r.Flows {
+			rows = append(rows, &r.Flows[i])
+		}
 		if err := sum.addSections(r.Sections); err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
 	}
 	slices.SortFunc(sum.Captures, compareCaptures)
-	sum.Flows = addFlows(sum.Flows)
+	sum.Flows = addFlows(rows)
 	sum.sortSections()
 	return sum, nil
 }

@@ -33,31 +33,56 @@ func optional(n *uint32) int64 {
 	return int64(*n)
 }
 
-// addFlows adds the rows that are one flow and returns them in order. It takes
-// rows over by value, so what they point to is cloned before it changes.
+// addFlows adds the rows that are one flow and returns the sums in order.
 //
 // Two rows of one key are one where their spans of time overlap, directly or by
 // way of a third. That relation does not depend on the order of merging,
 // because the span of a sum is just what the spans of its parts cover.
-func addFlows(rows []Flow) []Flow {
-	byKey := make(map[flowKey][]int, len(rows))
-	for i := range rows {
-		k := rows[i].key()
-		byKey[k] = append(byKey[k], i)
+func addFlows(rows []*Flow) []Flow {
+	byKey := make(map[flowKey][]*Flow, len(rows))
+	for _, f := range rows {
+		k := f.key()
+		byKey[k] = append(byKey[k], f)
 	}
-	out := make([]Flow, 0, len(byKey))
+	type sum struct {
+		place
+		parts []*Flow
+	}
+	sums := make([]sum, 0, len(byKey))
 	for k, same := range byKey {
-		slices.SortFunc(same, func(a, b int) int { return cmp.Compare(rows[a].FirstNs, rows[b].FirstNs) })
-		for n, i := range same {
-			if n > 0 && (k.beyondTheCap || rows[i].FirstNs <= out[len(out)-1].LastNs) {
-				flowPlan.add(&out[len(out)-1], &rows[i])
-				continue
+		slices.SortFunc(same, func(a, b *Flow) int { return cmp.Compare(a.FirstNs, b.FirstNs) })
+		for len(same) > 0 {
+			n := len(same)
+			if !k.beyondTheCap {
+				n = overlapping(same)
 			}
-			out = append(out, rows[i].clone())
+			sums = append(sums, sum{placeOf(same[0]), same[:n]})
+			same = same[n:]
 		}
 	}
-	SortFlows(out)
+	slices.SortFunc(sums, func(a, b sum) int { return a.compare(b.place) })
+	// A row is large and there may be a million: each is copied once.
+	out := make([]Flow, len(sums))
+	for i, s := range sums {
+		out[i] = s.parts[0].clone()
+		for _, f := range s.parts[1:] {
+			flowPlan.add(&out[i], f)
+		}
+	}
 	return out
+}
+
+// overlapping returns how many rows, ordered by their start, hang together with
+// the first.
+func overlapping(rows []*Flow) int {
+	last := rows[0].LastNs
+	for i, f := range rows {
+		if f.FirstNs > last {
+			return i
+		}
+		last = max(last, f.LastNs)
+	}
+	return len(rows)
 }
 
 // clone returns a row that shares nothing with f that could change.

@@ -7,36 +7,27 @@ import (
 	"strings"
 )
 
-// SortFlows orders rows by source, destination, destination queue pair, source
-// queue pair and time. Addresses compare as numbers; what is no address stands
-// last.
-func SortFlows(flows []Flow) {
-	type row struct {
-		src, dst netip.Addr // parsed once, not at each comparison
-		flow     *Flow
-	}
-	rows := make([]row, len(flows))
-	for i := range flows {
-		f := &flows[i]
-		rows[i] = row{parseAddr(f.Src), parseAddr(f.Dst), f}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(
-			compareAddrs(a.src, b.src, a.flow.Src, b.flow.Src),
-			compareAddrs(a.dst, b.dst, a.flow.Dst, b.flow.Dst),
-			cmp.Compare(a.flow.DestQP, b.flow.DestQP),
-			cmp.Compare(optional(a.flow.SrcQP), optional(b.flow.SrcQP)),
-			cmp.Compare(a.flow.FirstNs, b.flow.FirstNs),
-			cmp.Compare(a.flow.Version, b.flow.Version),
-			cmp.Compare(a.flow.Transport, b.flow.Transport),
-			cmp.Compare(optional(a.flow.VNI), optional(b.flow.VNI)),
-		)
-	})
-	sorted := make([]Flow, len(flows))
-	for i := range rows {
-		sorted[i] = *rows[i].flow
-	}
-	copy(flows, sorted)
+// place is where a row stands: by source, destination, destination queue pair,
+// source queue pair and time. Addresses compare as numbers; what is no address
+// stands last.
+type place struct {
+	src, dst netip.Addr // parsed once, not at each comparison
+	flow     *Flow
+}
+
+func placeOf(f *Flow) place { return place{parseAddr(f.Src), parseAddr(f.Dst), f} }
+
+func (a place) compare(b place) int {
+	return cmp.Or(
+		compareAddrs(a.src, b.src, a.flow.Src, b.flow.Src),
+		compareAddrs(a.dst, b.dst, a.flow.Dst, b.flow.Dst),
+		cmp.Compare(a.flow.DestQP, b.flow.DestQP),
+		cmp.Compare(optional(a.flow.SrcQP), optional(b.flow.SrcQP)),
+		cmp.Compare(a.flow.FirstNs, b.flow.FirstNs),
+		cmp.Compare(a.flow.Version, b.flow.Version),
+		cmp.Compare(a.flow.Transport, b.flow.Transport),
+		cmp.Compare(optional(a.flow.VNI), optional(b.flow.VNI)),
+	)
 }
 
 // parseAddr returns the zero Addr for what is no address.

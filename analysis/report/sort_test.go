@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSortFlows(t *testing.T) {
+func TestRowsAreSorted(t *testing.T) {
 	qp := uint32(3)
 	flows := []Flow{
 		{Src: Other},
@@ -17,9 +17,8 @@ func TestSortFlows(t *testing.T) {
 		{Src: "10.0.0.2", Dst: "10.0.0.1", DestQP: 7, FirstNs: 1},
 		{Src: "10.0.0.2", Dst: "10.0.0.1", DestQP: 6, FirstNs: 9},
 	}
-	SortFlows(flows)
 	var got []string
-	for _, f := range flows {
+	for _, f := range merged(t, &Report{Flows: flows}).Flows {
 		got = append(got, fmt.Sprint(f.Src, " ", f.DestQP, " ", f.SrcQP != nil, " ", f.FirstNs))
 	}
 	want := []string{

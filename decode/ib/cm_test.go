@@ -66,7 +66,7 @@ func TestParseCMVectors(t *testing.T) {
 		Attr: ib.AttrREQ, TransactionID: 0x112345678, LocalCommID: 0x11223344, QPN: 0x4D2, StartPSN: 0xABCDEF,
 		ServiceID: 0x01064E51, Transport: ib.RC, PathMTU: 3, AckTimeout: 18, RetryCount: 7, RNRRetry: 7,
 		LocalGID: ib.GID{10: 0xFF, 0xFF, 192, 168, 10, 1}, RemoteGID: ib.GID{10: 0xFF, 0xFF, 192, 168, 10, 2},
-		FlowLabel: 0x5A5A5, TrafficClass: req.TrafficClass, SourcePort: 0xB26E, InitiatorDepth: 16, ResponderResources: 16,
+		FlowLabel: 0x5A5A5, TrafficClass: 0x6A, SourcePort: 0xB26E, InitiatorDepth: 16, ResponderResources: 16,
 	}
 	if d := cmp.Diff(want, req); !ok || d != "" {
 		t.Errorf("REQ %v (-want +got):\n%s", ok, d)

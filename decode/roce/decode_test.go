@@ -67,11 +67,11 @@ func TestLayerNames(t *testing.T) {
 // its own where they are cut.
 var tunnel = map[string]bool{"24": true, "32": true, "33": true, "38": true}
 
-// TestEveryPrefix cuts each vector at every length: nothing panics, lazily or
+// TestEveryPrefix cuts each frame at every length: nothing panics, lazily or
 // not, the layers are those of the whole packet as far as they go, and no ICRC
 // is judged that was not captured.
 func TestEveryPrefix(t *testing.T) {
-	for _, v := range vectors(t) {
+	for _, v := range frames(t) {
 		if tunnel[v.Name[:2]] {
 			continue
 		}

@@ -18,7 +18,7 @@ var starts = []gopacket.LayerType{
 // FuzzLayers decodes any bytes in three ways: none panics, a Stack agrees with
 // NewPacket, and what is decoded is written as the same bytes and layers.
 func FuzzLayers(f *testing.F) {
-	for _, v := range vectors(f) {
+	for _, v := range frames(f) {
 		b := v.bytes(f)
 		p := gopacket.NewPacket(b, v.first(b), strict)
 		for i, start := range starts {
@@ -70,7 +70,7 @@ func rewrite(t *testing.T, p gopacket.Packet, start gopacket.LayerType) {
 // FuzzFrame decodes any Ethernet frame through a Stack and the few layers below
 // it, none of which may panic.
 func FuzzFrame(f *testing.F) {
-	for _, v := range vectors(f) {
+	for _, v := range frames(f) {
 		if v.LinkType == 1 {
 			f.Add(v.bytes(f))
 		}

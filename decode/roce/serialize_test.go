@@ -30,10 +30,10 @@ func serializable(p gopacket.Packet) ([]gopacket.SerializableLayer, bool) {
 	return ls, true
 }
 
-// whole returns the vectors that can be written again: not cut, no tunnel.
+// whole returns the frames that can be written again: not cut, no tunnel.
 func whole(t testing.TB) []vector {
 	var vs []vector
-	for _, v := range vectors(t) {
+	for _, v := range frames(t) {
 		if tunnel[v.Name[:2]] {
 			continue
 		}

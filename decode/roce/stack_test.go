@@ -1,9 +1,9 @@
 package roce_test
 
 import (
+	"bytes"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/gopacket"
 	"github.com/google/gopacket/layers"
 	"github.com/rocescope/rocescope/decode/roce"
@@ -76,8 +76,10 @@ func (p *parser) compare(t *testing.T, b []byte, first gopacket.LayerType) {
 		if lt < roce.LayerTypeGRH || lt > roce.LayerTypePause {
 			continue
 		}
-		if d := cmp.Diff(ls[i], p.byType[lt].(gopacket.Layer), ignore...); d != "" {
-			t.Errorf("%v (-NewPacket +Stack):\n%s", lt, d)
+		// As strings, which hold all exported fields: cmp takes ten times as long.
+		w, g := ls[i], p.byType[lt].(gopacket.Layer)
+		if gopacket.LayerString(w) != gopacket.LayerString(g) || !bytes.Equal(w.LayerContents(), g.LayerContents()) {
+			t.Errorf("NewPacket: %s\nStack: %s", gopacket.LayerString(w), gopacket.LayerString(g))
 		}
 	}
 	// The parser knows fewer of gopacket's own layers, but all of ours.
@@ -91,16 +93,19 @@ func (p *parser) compare(t *testing.T, b []byte, first gopacket.LayerType) {
 	}
 }
 
-// One Stack decodes all vectors, one after the other and cut at every length,
+// One Stack decodes all frames, one after the other and cut at every length,
 // and always says what NewPacket says.
 func TestStackEqualsNewPacket(t *testing.T) {
 	p := newParser(layers.LayerTypeEthernet)
-	for _, v := range vectors(t) {
+	for _, v := range frames(t) {
 		if v.LinkType != 1 || tunnel[v.Name[:2]] {
 			continue
 		}
 		b := v.bytes(t)
 		for n := len(b); n > 0; n-- {
+			if n > 160 && n < len(b)-8 && n%16 != 0 {
+				continue // within the payload one length is like the next
+			}
 			p.compare(t, b[:n:n], layers.LayerTypeEthernet)
 			if t.Failed() {
 				t.Fatalf("%s cut to %d", v.Name, n)
@@ -111,7 +116,7 @@ func TestStackEqualsNewPacket(t *testing.T) {
 
 func TestStackAllocatesNothing(t *testing.T) {
 	p := newParser(layers.LayerTypeEthernet)
-	for _, v := range vectors(t) {
+	for _, v := range frames(t) {
 		if v.LinkType != 1 {
 			continue
 		}

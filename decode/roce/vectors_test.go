@@ -59,13 +59,14 @@ var beyond = map[string]string{
 	"52": "SLL2", "55": "ERF", "56": "ERF", "57": "ERF", "58": "native InfiniBand",
 }
 
+const vectorFile = "../../../shared/vectors/vectors.json"
+
 // vectors returns the shared test vectors that gopacket can decode, and skips
 // the test where they are not beside the repository.
 func vectors(t testing.TB) []vector {
-	const name = "../../../shared/vectors/vectors.json"
-	b, err := os.ReadFile(name)
+	b, err := os.ReadFile(vectorFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the shared test vectors are not here: %s", name)
+		t.Skipf("the shared test vectors are not here: %s", vectorFile)
 	}
 	if err != nil {
 		t.Fatal(err)

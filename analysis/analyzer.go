@@ -63,6 +63,8 @@ type Batch struct {
 	// Events are what the engine noticed while it took these packets, in the
 	// order of the frames that decided. An event may speak of an earlier frame.
 	Events []Event
+	// Notes are what observers noted in this batch so far; see Note.
+	Notes []Event
 }
 
 // Verdict is what was known of a packet when it passed.

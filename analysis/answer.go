@@ -34,17 +34,73 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 // sample measures the round trip of a request that was sent once.
 func (s *shard) sample(r *row, p *decode.Packet) {
 	q := &r.req
+	if q.rec != nil && p.Op.Is(ib.IsAck) {
+		if rtt := q.rec.trail.answered(p); rtt > 0 {
+			s.learnRTT(r, rtt, p)
+		}
+	}
 	e := q.recent.get(p.PSN)
 	if e == nil || e.flags&(seenResent|seenLate) != 0 || e.time > p.Time || (q.unaSet && p.PSN.Before(q.una)) {
 		return
 	}
 	rtt := p.Time - e.time
-	if m := &r.bundle.minRTT[r.dir]; *m == 0 || rtt < *m {
-		*m = max(rtt, 1)
-	}
+	s.learnRTT(r, rtt, p)
 	if p.Op.Is(ib.IsAck) {
 		s.emit(Event{Kind: RoundTrip, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame, Value: rtt})
 	}
+}
+
+// learnRTT takes a sample of the shortest round trip. What waited for the
+// first one is judged.
+func (s *shard) learnRTT(r *row, rtt int64, p *decode.Packet) {
+	m := &r.bundle.minRTT[r.dir]
+	if *m != 0 {
+		*m = min(*m, max(rtt, 1))
+		return
+	}
+	*m = max(rtt, 1)
+	for _, x := range r.bundle.rows[r.dir] {
+		if x.req.rec != nil {
+			s.judgeWaiting(x)
+		}
+	}
+}
+
+// trail pairs the sendings of one packet with the answers to them. Where every
+// packet is resent before its answer can arrive, no packet is sent once, and
+// only that the answers repeat as the sendings did shows the round trip.
+type trail struct {
+	psn         ib.PSN
+	sends, acks [2]int64 // the first two
+	nSend, nAck int
+}
+
+// sent notes a resend; before is the packet's sighting so far.
+func (t *trail) sent(p *decode.Packet, before *sighting) {
+	if !p.AckReq || before == nil {
+		return
+	}
+	if t.nSend == 0 || t.psn != p.PSN {
+		*t = trail{psn: p.PSN, sends: [2]int64{before.time, p.Time}, nSend: 2}
+	}
+}
+
+// answered notes an ACK and returns the round trip once two answers show it, 0
+// before.
+func (t *trail) answered(p *decode.Packet) int64 {
+	if t.nSend < 2 || t.psn != p.PSN || t.nAck >= 2 {
+		return 0
+	}
+	t.acks[t.nAck] = p.Time
+	t.nAck++
+	if t.nAck < 2 {
+		return 0
+	}
+	a, b := t.acks[0]-t.sends[0], t.acks[1]-t.sends[1]
+	if a <= 0 || b <= 0 || max(a, b)-min(a, b) > a/4 {
+		return 0
+	}
+	return min(a, b)
 }
 
 // minRTT returns the shortest round trip seen from the tap to the receiver of
@@ -149,12 +205,36 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 	rec := r.req.rec
 	kept := rec.resends[:0]
 	for _, e := range rec.resends {
-		if !e.psn.Before(end) {
+		switch {
+		case !e.psn.Before(end) || e.answered != 0:
 			kept = append(kept, e)
-			continue
+		case r.minRTT() == 0:
+			e.answered, e.answer = p.Time, p.Frame
+			kept = append(kept, e)
+		case r.soon(e.time, p.Time):
+			s.needlessResend(r, &e, p.Frame)
 		}
-		if r.soon(e.time, p.Time) {
-			s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: e.psn, Time: p.Time, Frame: e.frame, Ref: p.Frame})
+	}
+	rec.resends = kept
+}
+
+func (s *shard) needlessResend(r *row, e *resend, answer uint64) {
+	s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: answer})
+}
+
+// judgeWaiting judges what waited for a known round trip, or for the end.
+func (s *shard) judgeWaiting(r *row) {
+	rec := r.req.rec
+	for i := range rec.waiting {
+		s.judgeAnswer(r, &rec.waiting[i])
+	}
+	rec.waiting = nil
+	kept := rec.resends[:0]
+	for _, e := range rec.resends {
+		if e.answered == 0 {
+			kept = append(kept, e)
+		} else if r.soon(e.time, e.answered) {
+			s.needlessResend(r, &e, e.answer)
 		}
 	}
 	rec.resends = kept
@@ -168,12 +248,13 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 	}
 	rec := q.recovery()
 	stale := q.unaSet && p.PSN.Before(q.una)
-	repeat := rec.nak.set && !rec.nak.used && rec.nak.psn == p.PSN
+	pending := rec.naks.pending(p.PSN)
+	repeat := pending != nil && pending.psn == p.PSN
 	s.cover(r, p.PSN, p)
 	if stale || repeat {
 		return
 	}
-	rec.nak = nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame}
+	rec.naks.add(nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame})
 	if rec.rnr.set && !rec.rnr.used && rec.rnr.psn == p.PSN {
 		s.emit(Event{Kind: RNREcho, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame})
 		return
@@ -285,6 +366,20 @@ func (s *shard) lostBehind(r *row, d *doubt) {
 	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: frame, Ref: ref})
 }
 
+// firstAnswer is the first answer to a resend pass after a timeout.
+type firstAnswer struct {
+	pass   passInfo
+	end    ib.PSN // the answer covers all before it
+	time   int64
+	frame  uint64
+	read   bool   // a READ response
+	nak    bool   // a sequence NAK
+	before bool   // a READ of the pass had been answered before it
+	holed  bool   // the PSN at end is missing at the tap
+	last   ib.PSN // the highest PSN resent before the answer
+	seen   uint64 // the frame of the packet at end; 0 unknown
+}
+
 // judgePass reads the first answer to a resend after a timeout.
 func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	q := &r.req
@@ -292,50 +387,62 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	if pass.cause != RetransmittedTimeout || pass.answered || pass.sent == 0 {
 		return
 	}
-	soon := r.soon(pass.time, p.Time)
-	if soon && end.Before(pass.high) {
+	if r.soon(pass.time, p.Time) && end.Before(pass.high) {
 		return // an answer to what was sent before the timeout
 	}
+	if !end.After(pass.start) && p.Syndrome.Type() == ib.ACK && !p.Op.Is(ib.IsReadResponse) {
+		return // it covers nothing of the pass
+	}
 	pass.answered = true
-	switch {
-	case soon:
+	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
+		nak: p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence, holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
+	if a.read {
+		a.before = q.rec.reads.answered(pass.start, pass.time)
+	}
+	for _, e := range q.rec.resends {
+		if !r.soon(e.time, p.Time) && !e.psn.Before(a.last) && e.answered == 0 {
+			a.last = e.psn
+		}
+	}
+	if e := q.recent.get(end); e != nil {
+		a.seen = e.frame
+	}
+	if r.minRTT() == 0 && len(q.rec.waiting) < waitingMax {
+		q.rec.waiting = append(q.rec.waiting, a)
+		return
+	}
+	s.judgeAnswer(r, &a)
+}
+
+const waitingMax = 32
+
+// judgeAnswer tells what a first answer shows.
+func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
+	pass := &a.pass
+	if r.soon(pass.time, a.time) {
 		return // the answer was on its way; the resends count as needless
-	case p.Op.Is(ib.IsReadResponse):
-		// The responses begin again from the READ asked again. That the READ
-		// had arrived before can be told only by responses seen before.
-		if !q.rec.reads.answered(pass.start, pass.time) {
-			s.emit(Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: p.Time, Frame: pass.frame, Ref: p.Frame})
-		}
-	case end.Before(pass.high):
-		if q.rec.holes.openAt(end, -1) == nil && p.Syndrome&0x7F != ib.NAKPSNSequence {
-			s.emit(s.lostAfterTimeout(r, end, p))
-		}
-	case s.answersMore(r, end, p):
-		s.emit(Event{Kind: LostAck, Count: 1, Flow: r.id, PSN: pass.start, Time: p.Time, Frame: p.Frame, Ref: pass.frame})
-	default:
-		s.emit(Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: p.Time, Frame: pass.frame, Ref: p.Frame})
 	}
-}
-
-// lostAfterTimeout is the loss that a first answer below the highest PSN shows:
-// the receiver has all before psn, and not psn.
-func (s *shard) lostAfterTimeout(r *row, psn ib.PSN, p *decode.Packet) Event {
-	ev := Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: psn, Time: p.Time, Frame: p.Frame, Ref: p.Frame}
-	if e := r.req.recent.get(psn); e != nil {
-		ev.Frame = e.frame
+	if pass.holed || a.before || a.nak {
+		return // the cause is told where it was found
 	}
-	return ev
-}
-
-// answersMore reports whether the answer covers more than the resends that it
-// can be an answer to: then the rest had arrived before.
-func (s *shard) answersMore(r *row, end ib.PSN, p *decode.Packet) bool {
-	rec := r.req.rec
-	last := rec.pass.start
-	for _, e := range rec.resends {
-		if !r.soon(e.time, p.Time) && !e.psn.Before(last) {
-			last = e.psn
+	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame}
+	switch {
+	case a.read:
+		// The responses begin again from the READ asked again; whether the
+		// request or all responses were lost is not to be known.
+	case a.end.Before(pass.high):
+		if a.holed {
+			return
 		}
+		// The receiver has all before end, and not the packet at end.
+		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: a.end, Time: a.time, Frame: a.seen, Ref: a.frame}
+		if a.seen == 0 {
+			ev.Frame = a.frame
+		}
+	case a.end.Sub(a.last) > 1 && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
+		// It covers more than the resends that it can be an answer to, and one
+		// of the packets it covers had asked for an answer before.
+		ev.Kind, ev.Frame, ev.Ref = LostAck, a.frame, pass.frame
 	}
-	return end.Sub(last) > 1
+	s.emit(ev)
 }

@@ -37,7 +37,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		return gap <= copyWithin
 	}
 	if rec := r.req.rec; rec != nil {
-		if rec.nak.set && rec.nak.time >= e.time || rec.rnr.set && rec.rnr.time >= e.time {
+		if rec.naks.last().set && rec.naks.last().time >= e.time || rec.rnr.set && rec.rnr.time >= e.time {
 			return false
 		}
 		if p.Op.Is(ib.IsRead) && rec.reads.holes.open > 0 {

@@ -19,10 +19,10 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	start := p.PSN
 	switch cause {
 	case RetransmittedNAK:
-		start = rec.nak.psn
-		rec.nak.used = true
+		n := rec.naks.pending(p.PSN)
+		start, n.used = n.psn, true
 	case RetransmittedRNR:
-		rec.rnr.used, rec.nak.used = true, true
+		rec.rnr.used, rec.naks = true, nakList{}
 		stalled := r
 		if r.peer != nil {
 			stalled = r.peer
@@ -30,7 +30,12 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.emit(Event{Kind: RNRStall, Count: 1, Flow: stalled.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame, Value: p.Time - rec.rnr.time})
 	}
 	q.pass++
-	rec.pass = passInfo{start: start, high: q.high, cause: cause, time: p.Time, frame: p.Frame}
+	holed := false
+	for i := range rec.holes.list {
+		h := &rec.holes.list[i]
+		holed = holed || h.fate == fateOpen && h.sure && h.start.Before(q.high) && p.PSN.Before(h.end)
+	}
+	rec.pass = passInfo{holed: holed, start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) {
 		// The answer had passed the tap long before: it was lost behind it.
 		rec.pass.answered = true
@@ -46,14 +51,11 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
 	rec := q.rec
-	follows := func(n *nakInfo) bool {
-		return n.set && !n.used && !p.PSN.Before(n.psn) && p.PSN.Before(q.high)
-	}
-	if follows(&rec.rnr) && p.PSN == rec.rnr.psn {
+	if rec.rnr.set && !rec.rnr.used && p.PSN == rec.rnr.psn {
 		return RetransmittedRNR
 	}
-	silence := p.Time - max(q.last, rec.reads.lastResponse, rec.nak.time)
-	if follows(&rec.nak) && silence < s.patience(r) {
+	silence := p.Time - max(q.last, rec.reads.lastResponse, rec.naks.last().time)
+	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r) {
 		return RetransmittedNAK
 	}
 	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r) {
@@ -78,6 +80,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if rec.pass.sent > 1 {
 		q.gobackn = true
 	}
+	rec.trail.sent(p, q.recent.get(p.PSN))
 	kind := rec.pass.cause
 	if q.pass == 0 {
 		kind = RetransmittedUnknown
@@ -96,7 +99,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	rec.resends = append(rec.resends, resend{p.PSN, p.Time, p.Frame})
+	rec.resends = append(rec.resends, resend{psn: p.PSN, time: p.Time, frame: p.Frame})
 }
 
 // closeBy closes the holes of earlier passes that the resent packet fills.

@@ -21,6 +21,7 @@ type requests struct {
 	high    ib.PSN // one past the highest PSN sent
 	una     ib.PSN // the first PSN that no response covers
 	first   ib.PSN // the first PSN of the row
+	wants   ib.PSN // the highest PSN that asked for an answer; first-1 where none did
 	pass    uint16
 	last    int64 // time of the last request
 
@@ -37,11 +38,13 @@ type requests struct {
 type recovery struct {
 	holes   holes
 	pass    passInfo
-	nak     nakInfo
+	naks    nakList
 	rnr     nakInfo
 	doubts  []doubt         // sequence NAKs whose meaning the next answer tells
 	tent    []decode.Packet // packets that are late or resent: what follows tells
 	resends []resend        // of which no answer has come
+	waiting []firstAnswer   // first answers that only a known round trip can judge
+	trail   trail
 	reads   reads
 }
 
@@ -49,10 +52,12 @@ type recovery struct {
 type passInfo struct {
 	start    ib.PSN
 	high     ib.PSN // the row's high when the pass started
+	wants    ib.PSN // the row's wants when the pass started
 	cause    EventKind
 	time     int64
 	frame    uint64
 	sent     int  // packets resent in it
+	holed    bool // packets of it were missing at the tap: that explains the timeout
 	answered bool // the first answer has been judged
 }
 
@@ -63,6 +68,35 @@ type nakInfo struct {
 	psn   ib.PSN
 	time  int64
 	frame uint64
+}
+
+// nakList holds the last sequence NAKs, oldest first: a second one may arrive
+// before the requester reacts to the first.
+type nakList [4]nakInfo
+
+// last returns the newest NAK; its set is false where there was none.
+func (l *nakList) last() *nakInfo { return &l[len(l)-1] }
+
+func (l *nakList) add(n nakInfo) {
+	copy(l[:], l[1:])
+	*l.last() = n
+}
+
+// pending returns the NAK that a pass starting at psn follows, or nil: the one
+// that named it, else the newest that named one before it.
+func (l *nakList) pending(psn ib.PSN) *nakInfo {
+	var found *nakInfo
+	for i := range l {
+		n := &l[i]
+		if !n.set || n.used || psn.Before(n.psn) {
+			continue
+		}
+		if n.psn == psn {
+			return n
+		}
+		found = n
+	}
+	return found
 }
 
 // doubt is a sequence NAK for a packet that had passed the tap: lost behind
@@ -77,9 +111,11 @@ type doubt struct {
 
 // resend is a resent packet that no answer covers yet.
 type resend struct {
-	psn   ib.PSN
-	time  int64
-	frame uint64
+	psn      ib.PSN
+	time     int64
+	frame    uint64
+	answered int64  // when an answer came, while no round trip was known
+	answer   uint64 // its frame
 }
 
 const (
@@ -100,7 +136,7 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	q := &r.req
 	span, known := r.span(p)
 	if !q.started {
-		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, known: true, recent: q.recent}
+		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true}
 		q.ids.last = p.IPID
 		return s.accept(r, p, span, known)
 	}
@@ -185,6 +221,9 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 		s.measureTurn(r, p)
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time
+		if p.AckReq || p.Op.Is(ib.IsRead|ib.IsAtomic) {
+			q.wants = p.PSN
+		}
 		r.countMessage(p)
 	}
 	q.cur, q.known = p.PSN.Add(span), known
@@ -323,13 +362,26 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		q.last = p.Time
 		return 0
 	}
+	if e := q.recent.get(p.PSN); e != nil && e.id != p.IPID {
+		return s.belatedResend(r, p, span)
+	}
 	// Sent before, and its PSN is no hole of that time: a copy that fell out of
 	// the recent ones.
-	if e := q.recent.get(p.PSN); e == nil || e.id == p.IPID {
-		s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
-		return Copy
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	return Copy
+}
+
+// belatedResend takes a packet of a resend pass whose later packets overtook
+// it, so that the pass looked like the one before going on.
+func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
+	rec := r.req.recovery()
+	if n := rec.naks.pending(p.PSN); n != nil {
+		n.used = true
+		rec.pass.cause = RetransmittedNAK
 	}
-	return 0
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	s.resent(r, p, span)
+	return s.keepLate(r, p, Resent)
 }
 
 // recordTail opens a hole of the pass before the current one.
@@ -448,8 +500,10 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
 	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
 		return false
 	}
-	if rec.nak.set && h.has(rec.nak.psn) && rec.nak.time >= h.time {
-		return true
+	for i := range rec.naks {
+		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time {
+			return true
+		}
 	}
 	return waited > s.patience(r)
 }

@@ -65,6 +65,7 @@ func (s *shard) deliver() {
 	for _, o := range s.observers {
 		o.Observe(&s.batch)
 	}
+	s.takeNotes()
 	if s.cfg.Tap != nil {
 		s.cfg.Tap(&s.batch)
 	}
@@ -304,6 +305,7 @@ func (s *shard) finishRow(r *row) {
 	if len(rec.tent) > 0 {
 		s.decide(r, false)
 	}
+	s.judgeWaiting(r)
 	for i := range rec.doubts {
 		s.lostBehind(r, &rec.doubts[i]) // the NAK stands
 	}

@@ -99,6 +99,7 @@ func TestRowsAddWhereTheyOverlap(t *testing.T) {
 		{"two taps see one connection", []Flow{row(1, 0, 10), row(1, 1, 11)}, []int64{2}},
 		{"a number is used again later", []Flow{row(1, 20, 30), row(1, 0, 10)}, []int64{1, 1}},
 		{"a third row joins two", []Flow{row(1, 0, 10), row(1, 20, 30), row(1, 5, 25)}, []int64{3}},
+		{"a row ends before it starts", []Flow{row(1, 10, 0), row(1, 20, 0)}, []int64{1, 1}},
 		{"two queue pairs", []Flow{row(1, 0, 10), row(2, 0, 10)}, []int64{1, 1}},
 		{"what is beyond the cap is one row", []Flow{
 			{Src: Other, Dst: Other, Frames: 1}, {Src: Other, Dst: Other, Frames: 1, FirstNs: 9, LastNs: 9},

@@ -73,9 +73,10 @@ func addFlows(rows []*Flow) []Flow {
 }
 
 // overlapping returns how many rows, ordered by their start, hang together with
-// the first.
+// the first: at least 1. A row that ends before it starts, which only a saved
+// report can claim, lasts for an instant.
 func overlapping(rows []*Flow) int {
-	last := rows[0].LastNs
+	last := rows[0].FirstNs
 	for i, f := range rows {
 		if f.FirstNs > last {
 			return i

@@ -18,6 +18,9 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 	case !p.HasExt:
 		return
 	case p.Syndrome.Type() == ib.ACK:
+		if r.req.rec != nil {
+			r.req.secondAnswer(p)
+		}
 		s.sample(r, p)
 		s.cover(r, p.PSN.Add(1), p)
 	case p.Syndrome.Type() == ib.RNRNAK:
@@ -36,7 +39,7 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 	q := &r.req
 	if q.rec != nil && p.Op.Is(ib.IsAck) {
 		if rtt := q.rec.trail.answered(p); rtt > 0 {
-			s.learnRTT(r, rtt, p)
+			s.learnRTT(r, rtt)
 		}
 	}
 	e := q.recent.get(p.PSN)
@@ -44,27 +47,37 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 		return
 	}
 	rtt := p.Time - e.time
-	s.learnRTT(r, rtt, p)
+	s.learnRTT(r, rtt)
 	if p.Op.Is(ib.IsAck) {
 		s.emit(Event{Kind: RoundTrip, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame, Value: rtt})
 	}
 }
 
-// learnRTT takes a sample of the shortest round trip. What waited for the
-// first one is judged.
-func (s *shard) learnRTT(r *row, rtt int64, p *decode.Packet) {
-	m := &r.bundle.minRTT[r.dir]
-	if *m != 0 {
-		*m = min(*m, max(rtt, 1))
+// learnRTT takes a sample of the round trip. Once there are enough of them, what
+// waited for the shortest one is judged.
+func (s *shard) learnRTT(r *row, rtt int64) {
+	b, d := r.bundle, r.dir
+	rtt = max(rtt, 1)
+	if b.rtts[d] == 0 || rtt < b.minRTT[d] {
+		b.minRTT[d] = rtt
+	}
+	b.rtts[d]++
+	if b.rtts[d] != rttsNeeded {
 		return
 	}
-	*m = max(rtt, 1)
-	for _, x := range r.bundle.rows[r.dir] {
+	for _, x := range b.rows[d] {
 		if x.req.rec != nil {
 			s.judgeWaiting(x)
 		}
 	}
 }
+
+// rttsNeeded is how many round trips must have been seen before the shortest
+// is believed to be near the least possible.
+const rttsNeeded = 16
+
+// knowsRTT reports whether answers can be told to have come too soon.
+func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
 
 // trail pairs the sendings of one packet with the answers to them. Where every
 // packet is resent before its answer can arrive, no packet is sent once, and
@@ -208,7 +221,7 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 		switch {
 		case !e.psn.Before(end) || e.answered != 0:
 			kept = append(kept, e)
-		case r.minRTT() == 0:
+		case !r.knowsRTT():
 			e.answered, e.answer = p.Time, p.Frame
 			kept = append(kept, e)
 		case r.soon(e.time, p.Time):
@@ -229,6 +242,15 @@ func (s *shard) judgeWaiting(r *row) {
 		s.judgeAnswer(r, &rec.waiting[i])
 	}
 	rec.waiting = nil
+	doubts := rec.doubts[:0]
+	for i := range rec.doubts {
+		if d := &rec.doubts[i]; d.answered != 0 {
+			s.judgeDoubt(r, d)
+		} else {
+			doubts = append(doubts, *d)
+		}
+	}
+	rec.doubts = doubts
 	kept := rec.resends[:0]
 	for _, e := range rec.resends {
 		if e.answered == 0 {
@@ -309,7 +331,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 		return
 	}
 	if len(rec.doubts) >= doubtsMax {
-		s.lostBehind(r, &rec.doubts[0])
+		s.judgeDoubt(r, &rec.doubts[0])
 		rec.doubts = rec.doubts[:copy(rec.doubts, rec.doubts[1:])]
 	}
 	rec.doubts = append(rec.doubts, doubt{psn: p.PSN, seen: frame, nakFrame: p.Frame, nakTime: p.Time})
@@ -345,17 +367,27 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 	kept := rec.doubts[:0]
 	for i := range rec.doubts {
 		d := rec.doubts[i]
-		switch {
-		case !d.psn.Before(end):
-			kept = append(kept, d)
-		case d.resent == 0 || r.soon(d.resent, p.Time):
-			// It arrived without being sent again: only late.
-			s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: p.Frame})
-		default:
-			s.lostBehind(r, &d)
+		if d.answered == 0 && d.psn.Before(end) {
+			d.answered, d.answer = p.Time, p.Frame
 		}
+		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
+			kept = append(kept, d)
+			continue
+		}
+		s.judgeDoubt(r, &d)
 	}
 	rec.doubts = kept
+}
+
+// judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
+// stands at the end.
+func (s *shard) judgeDoubt(r *row, d *doubt) {
+	if d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered)) {
+		// It arrived without being sent again: only late.
+		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: d.answer})
+		return
+	}
+	s.lostBehind(r, d)
 }
 
 func (s *shard) lostBehind(r *row, d *doubt) {
@@ -378,6 +410,7 @@ type firstAnswer struct {
 	holed  bool   // the PSN at end is missing at the tap
 	last   ib.PSN // the highest PSN resent before the answer
 	seen   uint64 // the frame of the packet at end; 0 unknown
+	again  bool   // the same answer came twice
 }
 
 // judgePass reads the first answer to a resend after a timeout.
@@ -407,11 +440,25 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	if e := q.recent.get(end); e != nil {
 		a.seen = e.frame
 	}
-	if r.minRTT() == 0 && len(q.rec.waiting) < waitingMax {
-		q.rec.waiting = append(q.rec.waiting, a)
+	if len(q.rec.waiting) >= waitingMax {
+		s.judgeAnswer(r, &q.rec.waiting[0])
+		q.rec.waiting = q.rec.waiting[:copy(q.rec.waiting, q.rec.waiting[1:])]
+	}
+	q.rec.waiting = append(q.rec.waiting, a)
+}
+
+// secondAnswer notes a further ACK for what the first answer to a pass covered.
+// With each packet resent once, at most one of the two can answer the last
+// packet; the other answers the original, or a duplicate before it. Either way
+// the request had arrived.
+func (q *requests) secondAnswer(p *decode.Packet) {
+	n := len(q.rec.waiting)
+	if n == 0 {
 		return
 	}
-	s.judgeAnswer(r, &a)
+	if a := &q.rec.waiting[n-1]; a.pass.number == q.pass && p.PSN.Add(1) == a.end && p.Frame != a.frame {
+		a.again = true
+	}
 }
 
 const waitingMax = 32
@@ -439,7 +486,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 		if a.seen == 0 {
 			ev.Frame = a.frame
 		}
-	case a.end.Sub(a.last) > 1 && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
+	case (a.again || a.end.Sub(a.last) > 1) && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
 		// It covers more than the resends that it can be an answer to, and one
 		// of the packets it covers had asked for an answer before.
 		ev.Kind, ev.Frame, ev.Ref = LostAck, a.frame, pass.frame

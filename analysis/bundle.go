@@ -15,6 +15,7 @@ type bundle struct {
 	// minRTT is the shortest time, by direction, from a request at the tap to
 	// its answer at the tap: what no answer to a later packet can undercut.
 	minRTT [2]int64
+	rtts   [2]int // how many round trips minRTT is the least of
 	// rising tells, by direction, that a sequence of that sender has shown IPv4
 	// IDs that rise from packet to packet.
 	rising [2]bool

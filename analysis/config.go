@@ -21,10 +21,23 @@ type Limits struct {
 	// RNRShare is the share of a queue pair's life spent in RNR waits above
 	// which the stall is a warning even where single waits are short.
 	RNRShare float64
+	// RNRWait is the single wait, in ns, from which an RNR stall is a warning
+	// whatever its share: a millisecond is many round trips of any fabric.
+	RNRWait int64
+	// RNRGiveUp is after how many waits without a resend the requester has given
+	// up: timers of adapters run to twice the time asked for at most.
+	RNRGiveUp int
 	// CEWarn is the share of marked frames of a flow from which ecn.marked is
 	// a warning: DCQCN holds a queue near its threshold by marking a few
 	// percent at most, so that a tenth means standing congestion.
 	CEWarn float64
+	// MarksWithoutCNP is the number of marked data frames from which a receiver
+	// that sends no CNP counts as mute: one CNP may be lost or fall outside the
+	// capture, and an adapter sends one for several marks.
+	MarksWithoutCNP int
+	// CNPWait is how long, in ns, a receiver must be in view behind its first
+	// mark: adapters space CNPs by 4 to 50 µs.
+	CNPWait int64
 	// SharedPort is the number of queue pairs between two hosts from which one
 	// UDP source port for all of them is a warning: below eight, a host often
 	// has no more paths to fill than ports.
@@ -37,9 +50,13 @@ func Defaults(workers int) *Config {
 		Workers:  max(1, workers),
 		MaxFlows: 1 << 20,
 		Limits: Limits{
-			RNRShare:   0.01,
-			CEWarn:     0.1,
-			SharedPort: 8,
+			RNRShare:        0.01,
+			RNRWait:         1_000_000,
+			RNRGiveUp:       4,
+			CEWarn:          0.1,
+			MarksWithoutCNP: 10,
+			CNPWait:         100_000,
+			SharedPort:      8,
 		},
 	}
 }

@@ -47,6 +47,9 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	return gap <= max(r.minRTT()/2, copyWithinView)
 }
 
+// copyReach is how many PSNs of responses stay in memory for their copies.
+const copyReach = 64
+
 // isCopyOfResponse is isCopy for ACKs and READ responses. Where no ID tells, a
 // responder that answers every resent request with the same ACK makes ACKs
 // that look like copies, so none is called a copy while requests are resent.
@@ -63,7 +66,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	}
 	c.any = true
 	c.ids.newest(p.IPID, g.rises(&c.ids))
-	c.recent.put(p, 0, p.PSN)
+	c.recent.put(p, 0, p.PSN.Add(-copyReach))
 	return false
 }
 

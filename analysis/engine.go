@@ -188,6 +188,13 @@ func (s *shard) report() *report.Report {
 		o.Report(r)
 	}
 	s.attach(r)
+	kept := r.Flows[:0]
+	for i := range r.Flows {
+		if !s.rows[i].suspect {
+			kept = append(kept, r.Flows[i])
+		}
+	}
+	r.Flows = kept
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		r.Totals.Data += f.DataFrames

@@ -42,7 +42,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	}
 	var fit []*row
 	for _, r := range from {
-		if r.peer == nil && !r.retired && r.transport == g.transport && r.asked(p) {
+		if r.peer == nil && !r.retired && !r.suspect && r.transport == g.transport && r.asked(p) {
 			fit = append(fit, r)
 		}
 	}

@@ -130,22 +130,23 @@ func (rd *reads) askedSince(psn ib.PSN, t int64) int {
 	return -1
 }
 
-// covering returns the newest READ whose responses have not reached the
-// packet's PSN yet, or -1.
+// covering returns the READ whose responses have come closest to the packet's
+// PSN without reaching it, or -1.
 func (rd *reads) covering(p *decode.Packet) int {
-	for i := len(rd.list) - 1; i >= 0; i-- {
+	best, dist := -1, int32(0)
+	for i := range rd.list {
 		e := &rd.list[i]
 		if e.done || p.PSN.Before(e.cursor) {
 			continue
 		}
-		if e.known && p.PSN.Before(e.end) {
-			return i
+		if e.known && !p.PSN.Before(e.end) || !e.known && p.Op.Is(ib.IsFirst|ib.IsOnly) {
+			continue
 		}
-		if !e.known && !p.Op.Is(ib.IsFirst|ib.IsOnly) {
-			return i
+		if d := p.PSN.Sub(e.cursor); best < 0 || d < dist {
+			best, dist = i, d
 		}
 	}
-	return -1
+	return best
 }
 
 // orphan takes a response to a READ that the capture does not hold.
@@ -314,8 +315,9 @@ func (s *shard) giveUpResponse(r, g *row, h *hole) {
 		return
 	}
 	kind := ResponseUnresolved
-	if !h.naked && r.req.lastFresh > h.time+r.minRTT() {
-		kind = ResponseNotCaptured // the requester went on without it
+	rd := &r.req.rec.reads
+	if !h.naked && (r.req.lastFresh > h.time+r.minRTT() || max(rd.lastResponse, r.req.last) > h.time+r.reaction()) {
+		kind = ResponseNotCaptured // the requester went on and did not ask again
 	}
 	s.emit(Event{Kind: kind, Count: h.len(), Flow: g.id, PSN: h.start, Time: h.time, Frame: h.frame})
 }

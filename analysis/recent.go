@@ -42,11 +42,18 @@ func (c *recent) get(psn ib.PSN) *sighting {
 	if len(c.slots) == 0 {
 		return nil
 	}
-	s := &c.slots[uint32(psn)&uint32(len(c.slots)-1)]
+	s := c.slot(psn)
 	if s.flags&seenValid == 0 || s.psn != psn {
 		return nil
 	}
 	return s
+}
+
+// slot returns the place of a PSN. Neighbours stay neighbours, so that a train
+// of packets stays in the cache, and the even steps of READs do not collide.
+func (c *recent) slot(psn ib.PSN) *sighting {
+	h := uint32(psn ^ psn>>3 ^ psn>>6 ^ psn>>11)
+	return &c.slots[h&uint32(len(c.slots)-1)]
 }
 
 // put records a sighting. Slots of PSNs from una on are worth keeping.
@@ -54,10 +61,10 @@ func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
 	if len(c.slots) == 0 {
 		c.slots = make([]sighting, recentMin)
 	}
-	s := &c.slots[uint32(p.PSN)&uint32(len(c.slots)-1)]
-	if s.flags&seenValid != 0 && s.psn != p.PSN && len(c.slots) < recentMax && !s.psn.Before(una) {
+	s := c.slot(p.PSN)
+	for s.flags&seenValid != 0 && s.psn != p.PSN && len(c.slots) < recentMax && !s.psn.Before(una) {
 		c.grow()
-		s = &c.slots[uint32(p.PSN)&uint32(len(c.slots)-1)]
+		s = c.slot(p.PSN)
 	}
 	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
 }
@@ -67,7 +74,7 @@ func (c *recent) grow() {
 	c.slots = make([]sighting, 2*len(old))
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			c.slots[uint32(old[i].psn)&uint32(len(c.slots)-1)] = old[i]
+			*c.slot(old[i].psn) = old[i]
 		}
 	}
 }

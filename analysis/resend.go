@@ -35,8 +35,12 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		h := &rec.holes.list[i]
 		holed = holed || h.fate == fateOpen && h.sure && h.start.Before(q.high) && p.PSN.Before(h.end)
 	}
-	rec.pass = passInfo{holed: holed, start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
-	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) {
+	for i := range rec.doubts {
+		d := &rec.doubts[i]
+		holed = holed || d.resent == 0 && !d.psn.Before(p.PSN)
+	}
+	rec.pass = passInfo{number: q.pass, holed: holed, start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
+	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
 		// The answer had passed the tap long before: it was lost behind it.
 		rec.pass.answered = true
 		s.emit(Event{Kind: LostAck, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
@@ -47,6 +51,12 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	}
 }
 
+// slowReaction is how long a requester may sit on a NAK, ns, before a resend is
+// rather put down to its timer. Software takes milliseconds; timers of four and
+// less are rare, and would have to follow a NAK whose resend the network lost
+// whole.
+const slowReaction = 10_000_000
+
 // cause tells why a resend pass starts at the packet.
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
@@ -55,14 +65,16 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedRNR
 	}
 	silence := p.Time - max(q.last, rec.reads.lastResponse, rec.naks.last().time)
-	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r) {
+	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
 	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r) {
 		return RetransmittedImplied
 	}
 	switch {
-	case r.peer != nil && silence >= s.patience(r):
+	case r.peer != nil && silence >= min(s.patience(r), 2_000_000):
+		// No NAK asked for it. On a very long path the NAK could have slipped
+		// past the tap; a timer is likelier than that.
 		return RetransmittedTimeout
 	case r.peer == nil && silence >= 1_000_000:
 		// Nothing comes back in view, so a NAK may have come unseen; no NAK
@@ -88,11 +100,14 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.pass.frame})
 	s.closeBy(r, p, span)
 	for i := range rec.doubts {
-		if d := &rec.doubts[i]; d.psn == p.PSN {
+		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
 			d.resent = p.Time
 		}
 	}
-	if q.unaSet && p.PSN.Before(q.una) {
+	if p.Op.Is(ib.IsRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {
+		return // what is asked again is its response: the request was no waste
+	}
+	if q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
 		s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return
 	}

@@ -24,6 +24,9 @@ type row struct {
 	peerQP    uint32
 	peerBy    string // empty while unknown
 	retired   bool   // the queue pair number was given to a new connection
+	// suspect marks a row of a single frame with a bad ICRC. Its numbers may be
+	// the damage, so the report leaves it out; a second frame clears it.
+	suspect bool
 
 	count report.Flow // the counters; names are filled in by report
 	dscps uint64      // a bit for each

@@ -50,6 +50,7 @@ type recovery struct {
 
 // passInfo is the current resend pass.
 type passInfo struct {
+	number   uint16
 	start    ib.PSN
 	high     ib.PSN // the row's high when the pass started
 	wants    ib.PSN // the row's wants when the pass started
@@ -57,7 +58,7 @@ type passInfo struct {
 	time     int64
 	frame    uint64
 	sent     int  // packets resent in it
-	holed    bool // packets of it were missing at the tap: that explains the timeout
+	holed    bool // packets of it were missing at the tap, or asked for by a NAK that nobody followed: that explains the timeout
 	answered bool // the first answer has been judged
 }
 
@@ -107,6 +108,8 @@ type doubt struct {
 	nakFrame uint64
 	nakTime  int64
 	resent   int64 // when the packet passed again; 0 not yet
+	answered int64 // when its arrival was acknowledged; 0 not yet
+	answer   uint64
 }
 
 // resend is a resent packet that no answer covers yet.
@@ -513,11 +516,19 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
 // and for software that answers slowly. Where the tap has not seen how fast the
 // requester turns around, it may be a millisecond away.
 func (s *shard) patience(r *row) int64 {
-	turn := r.bundle.turn[r.dir]
-	if turn == 0 {
+	if r.bundle.turn[r.dir] == 0 {
 		return max(4*r.minRTT(), 1_000_000)
 	}
-	return max(4*(r.minRTT()+turn), 300_000)
+	return max(r.reaction(), 300_000)
+}
+
+// reaction is how soon a requester that missed something reacts, as the tap
+// sees it, with room for queues: four round trips.
+func (r *row) reaction() int64 {
+	if r.bundle.turn[r.dir] == 0 {
+		return 1_000_000
+	}
+	return 4 * (r.minRTT() + r.bundle.turn[r.dir])
 }
 
 // measureTurn takes the time from the answer that left nothing outstanding to

@@ -16,7 +16,6 @@ type shard struct {
 	index     map[rowKey]*row
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
-	suspects  map[rowKey]decode.Packet
 	evidence  map[evidenceKey]*evidenceLog
 	totals    report.Totals
 	other     *row // what does not fit under the cap
@@ -31,7 +30,6 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 		cfg:      cfg,
 		index:    make(map[rowKey]*row),
 		bundles:  make(map[bundleKey]*bundle),
-		suspects: make(map[rowKey]decode.Packet),
 		evidence: make(map[evidenceKey]*evidenceLog),
 	}
 	for _, a := range as {
@@ -189,14 +187,13 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 	return s.accept(r, p, 1, true)
 }
 
-// rowOf returns the packet's row, making it where needed.
+// rowOf returns the packet's row, making it where needed. A packet whose ICRC
+// is bad and which does not continue its row belongs to none: its numbers may
+// be the damage.
 func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	bk, dir := keyOf(p)
 	b := s.bundles[bk]
 	if b == nil {
-		if p.ICRC == decode.ICRCBad {
-			return nil, s.stray(p)
-		}
 		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}}
 		s.bundles[bk] = b
 	}
@@ -208,37 +205,22 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 		k.transport = ib.RC
 	}
 	r := s.index[k]
+	bad := p.ICRC == decode.ICRCBad
+	if r != nil && bad && !r.fits(p) {
+		return nil, Stray
+	}
 	if r != nil && r.reliable() && p.Op.Is(ib.IsRequest) && s.reused(r, p) {
 		s.retireRow(r)
 		r = nil
 	}
-	if r != nil {
-		if p.ICRC == decode.ICRCBad && !r.fits(p) {
-			return nil, s.stray(p)
-		}
+	if r == nil {
+		r = s.newRow(b, k, p)
+		r.suspect = bad
 		return r, 0
 	}
-	if p.ICRC == decode.ICRCBad {
-		// A damaged number would make a row of its own. Two in a row that fit
-		// each other are a sender that computes the ICRC otherwise.
-		first, ok := s.suspects[k]
-		if d := p.PSN.Sub(first.PSN); !ok || d < 0 || d > 64 {
-			if len(s.suspects) < 1024 {
-				s.suspects[k] = *p
-			}
-			return nil, s.stray(p)
-		}
-		delete(s.suspects, k)
-		r = s.newRow(b, k, &first)
-		if r != s.other {
-			s.take(r, &first)
-		}
-		return r, 0
-	}
-	return s.newRow(b, k, p), 0
+	r.suspect = false
+	return r, 0
 }
-
-func (s *shard) stray(p *decode.Packet) Verdict { return Stray }
 
 // fits reports whether a packet with a bad ICRC continues its row.
 func (r *row) fits(p *decode.Packet) bool {
@@ -307,7 +289,7 @@ func (s *shard) finishRow(r *row) {
 	}
 	s.judgeWaiting(r)
 	for i := range rec.doubts {
-		s.lostBehind(r, &rec.doubts[i]) // the NAK stands
+		s.judgeDoubt(r, &rec.doubts[i])
 	}
 	rec.doubts = nil
 	for i := range rec.holes.list {

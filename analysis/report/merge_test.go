@@ -29,7 +29,7 @@ func merged(t *testing.T, rs ...*Report) *Report {
 }
 
 func TestMergeLaw(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range uint64(20000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		a, b, c := randomReport(rnd), randomReport(rnd), randomReport(rnd)
 		before := text(t, a) + text(t, b) + text(t, c)
@@ -98,6 +98,9 @@ func TestRowsAddWhereTheyOverlap(t *testing.T) {
 	}{
 		{"two taps see one connection", []Flow{row(1, 0, 10), row(1, 1, 11)}, []int64{2}},
 		{"a number is used again later", []Flow{row(1, 20, 30), row(1, 0, 10)}, []int64{1, 1}},
+		{"a number is used again within a tick", []Flow{row(1, 10, 20), row(1, 0, 10)}, []int64{1, 1}},
+		{"two taps see one packet", []Flow{row(1, 5, 5), row(1, 5, 5)}, []int64{2}},
+		{"one packet within a longer row", []Flow{row(1, 5, 5), row(1, 0, 10)}, []int64{2}},
 		{"a third row joins two", []Flow{row(1, 0, 10), row(1, 20, 30), row(1, 5, 25)}, []int64{3}},
 		{"a row ends before it starts", []Flow{row(1, 10, 0), row(1, 20, 0)}, []int64{1, 1}},
 		{"two queue pairs", []Flow{row(1, 0, 10), row(2, 0, 10)}, []int64{1, 1}},

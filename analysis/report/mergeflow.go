@@ -50,7 +50,7 @@ func addFlows(rows []*Flow) []Flow {
 	}
 	sums := make([]sum, 0, len(byKey))
 	for k, same := range byKey {
-		slices.SortFunc(same, func(a, b *Flow) int { return cmp.Compare(a.FirstNs, b.FirstNs) })
+		slices.SortFunc(same, compareSpans)
 		for len(same) > 0 {
 			n := len(same)
 			if !k.beyondTheCap {
@@ -72,19 +72,29 @@ func addFlows(rows []*Flow) []Flow {
 	return out
 }
 
-// overlapping returns how many rows, ordered by their start, hang together with
-// the first: at least 1. A row that ends before it starts, which only a saved
-// report can claim, lasts for an instant.
+// overlapping returns how many rows, ordered by their span, hang together with
+// the first: at least 1. Spans that only touch do not overlap, so that a number
+// used again within one tick of a coarse clock stays two rows; of rows that
+// last for an instant those of the same instant hang together.
 func overlapping(rows []*Flow) int {
-	last := rows[0].FirstNs
+	start, last := rows[0].FirstNs, rows[0].end()
 	for i, f := range rows {
-		if f.FirstNs > last {
+		if f.FirstNs >= last && f.end() != start {
 			return i
 		}
-		last = max(last, f.LastNs)
+		last = max(last, f.end())
 	}
 	return len(rows)
 }
+
+// compareSpans orders rows by their start and then by their end.
+func compareSpans(a, b *Flow) int {
+	return cmp.Or(cmp.Compare(a.FirstNs, b.FirstNs), cmp.Compare(a.end(), b.end()))
+}
+
+// end returns LastNs, but never a time before FirstNs, which only a saved
+// report can claim.
+func (f *Flow) end() int64 { return max(f.FirstNs, f.LastNs) }
 
 // clone returns a row that shares nothing with f that could change.
 func (f *Flow) clone() Flow {

@@ -16,7 +16,7 @@ func randomReport(rnd *rand.Rand) *Report {
 		})
 	}
 	randomCounts(rnd, reflect.ValueOf(&r.Totals).Elem())
-	for range rnd.IntN(6) {
+	for range rnd.IntN(20) {
 		r.Flows = append(r.Flows, randomFlow(rnd))
 	}
 	for range rnd.IntN(3) {
@@ -41,8 +41,8 @@ func randomFlow(rnd *rand.Rand) Flow {
 	if rnd.IntN(8) == 0 {
 		f = Flow{Src: Other, Dst: Other, Frames: 1, Evidence: f.Evidence}
 	}
-	f.FirstNs = rnd.Int64N(100)
-	f.LastNs = f.FirstNs + rnd.Int64N(20)
+	f.FirstNs = rnd.Int64N(20)
+	f.LastNs = f.FirstNs + rnd.Int64N(8) - 1 // sometimes before the start
 	f.UDPSourcePorts = randomList(rnd)
 	f.DSCPs = randomList(rnd)
 	f.AckRTT = randomHist(rnd)

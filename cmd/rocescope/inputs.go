@@ -40,26 +40,24 @@ func (a *app) open(ctx context.Context, names []string) (*inputs, error) {
 		return nil, usage("", "standard input is named twice")
 	}
 	ins := &inputs{}
-	var last *failure
+	var refused []*failure
 	for _, name := range names {
 		in, err := a.openOne(ctx, name)
-		if err == nil {
-			ins.list = append(ins.list, in)
+		if err != nil {
+			refused = append(refused, unopened(name, err))
 			continue
 		}
-		if last != nil {
-			a.tell(last.message, last.hint)
-		}
-		ins.refused++
-		last = unopened(name, err)
+		ins.list = append(ins.list, in)
 	}
-	if len(ins.list) == 0 {
-		return nil, last
+	ins.refused = len(refused)
+	var err error
+	if len(ins.list) == 0 { // the last message is the error's own
+		err, refused = refused[len(refused)-1], refused[:len(refused)-1]
 	}
-	if last != nil {
-		a.tell(last.message, last.hint)
+	for _, f := range refused {
+		a.tell(f.message, f.hint)
 	}
-	return ins, nil
+	return ins, err
 }
 
 func (a *app) openOne(ctx context.Context, name string) (*input, error) {

@@ -17,6 +17,7 @@ type untilReader struct {
 	r    io.Reader
 	buf  []byte
 	rest []byte // of buf, read and not yet handed out
+	err  error  // of r, due once rest is handed out
 	got  chan result
 }
 
@@ -37,6 +38,9 @@ func (u *untilReader) Read(p []byte) (int, error) {
 		u.rest = u.rest[n:]
 		return n, nil
 	}
+	if u.err != nil {
+		return 0, u.err
+	}
 	if u.buf == nil {
 		u.buf, u.got = make([]byte, 256<<10), make(chan result, 1)
 	}
@@ -49,8 +53,8 @@ func (u *untilReader) Read(p []byte) (int, error) {
 		return 0, u.ctx.Err()
 	case g := <-u.got:
 		n := copy(p, u.buf[:g.n])
-		u.rest = u.buf[n:g.n]
-		return n, g.err
+		u.rest, u.err = u.buf[n:g.n], g.err
+		return n, nil
 	}
 }
 

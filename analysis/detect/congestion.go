@@ -1,0 +1,163 @@
+package detect
+
+import (
+	"math/bits"
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Congestion counts ECN marks and the notifications they draw.
+var Congestion = add(analysis.Analyzer{
+	Name: "congestion",
+	Doc: "Which receivers get frames marked by congestion, and are their senders told?\n\n" +
+		"A switch marks (CE), the receiver's adapter answers with a CNP towards the sender's queue pair, and the sender\n" +
+		"slows down. Each link of that chain can be missing.",
+	New:   newCongestion,
+	Judge: judgeCongestion,
+})
+
+type congestion struct{ flows []congestionFlow }
+
+// congestionFlow is a row's marks and notifications.
+type congestionFlow struct {
+	ce, notECT, becn  int64
+	ect, ceData       int64 // data frames: not marked, marked
+	cnps, afterNAK    int64
+	lastNAK           int64  // time of the last sequence NAK
+	dataDSCP, cnpDSCP uint64 // a bit for each
+	dataPCP, cnpPCP   uint16 // a bit for each, and bit 8 for untagged
+}
+
+// afterNAK is how close behind a sequence NAK a CNP is taken for its companion:
+// adapters that slow down on loss send both within a few microseconds.
+const afterNAK = 50_000 // ns
+
+func newCongestion(*analysis.Config) analysis.Observer { return &congestion{} }
+
+func (c *congestion) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		p := &b.Packets[i]
+		if !counts(b, i) {
+			continue
+		}
+		f := at(&c.flows, b.Flow[i])
+		if p.ECN == decode.CE {
+			f.ce++
+			b.Note(analysis.CEMark, i)
+		}
+		switch {
+		case p.Op == ib.CNP:
+			f.notified(p)
+			b.Note(analysis.CNPSeen, i)
+			continue
+		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
+			f.lastNAK = p.Time
+		case movesData(p):
+			f.data(p)
+		}
+		if p.BECN {
+			f.becn++
+		}
+	}
+}
+
+func (f *congestionFlow) notified(p *decode.Packet) {
+	f.cnps++
+	f.cnpDSCP |= 1 << (p.DSCP & 63)
+	f.cnpPCP |= pcpBit(p)
+	if f.lastNAK != 0 && p.Time-f.lastNAK <= afterNAK {
+		f.afterNAK++
+	}
+}
+
+func (f *congestionFlow) data(p *decode.Packet) {
+	f.dataDSCP |= 1 << (p.DSCP & 63)
+	f.dataPCP |= pcpBit(p)
+	switch p.ECN {
+	case decode.NotECT:
+		f.notECT++
+	case decode.CE:
+		f.ceData++
+	default:
+		f.ect++
+	}
+}
+
+func pcpBit(p *decode.Packet) uint16 {
+	if !p.Tagged {
+		return 1 << 8
+	}
+	return 1 << (p.PCP & 7)
+}
+
+func (c *congestion) Report(r *report.Report) {
+	pairs := report.Table{
+		Name: "hosts", Help: "Data frames by congestion codepoint, and CNPs, by direction between two hosts.",
+		Keys:    []string{"src", "dst"},
+		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_after_nak"),
+	}
+	classes := report.Table{
+		Name: "cnp_classes", Help: "The classes that data and CNPs travel in, between hosts that send CNPs.",
+		Keys: []string{"src", "dst", "kind", "class"}, Columns: columns("", "queue_pairs"),
+	}
+	told := map[hosts]bool{} // directions that CNPs speak of
+	for id := range c.flows {
+		x, f := &c.flows[id], &r.Flows[id]
+		f.CE += x.ce
+		f.NotECT += x.notECT
+		f.CNPs += x.cnps
+		f.BECN += x.becn
+		r.Totals.CE += x.ce
+		r.Totals.CNPs += x.cnps
+		if f.Src == report.Other {
+			continue
+		}
+		if x.ect+x.ceData+x.notECT+x.cnps > 0 {
+			pairs.Rows = append(pairs.Rows, report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{x.ect, x.ceData, x.notECT, x.cnps, x.afterNAK}})
+		}
+		if x.cnps > 0 {
+			told[hostsOf(f)], told[hostsOf(f).back()] = true, true
+		}
+	}
+	for id := range c.flows {
+		if f := &r.Flows[id]; told[hostsOf(f)] {
+			classes.Rows = append(classes.Rows, c.flows[id].classes(f)...)
+		}
+	}
+	addTable(r, "congestion", pairs)
+	addTable(r, "congestion", classes)
+}
+
+// classes writes the bits of DSCP and PCP as rows.
+func (x *congestionFlow) classes(f *report.Flow) []report.Row {
+	var out []report.Row
+	list := func(kind string, set uint64, name func(int) string) {
+		for ; set != 0; set &= set - 1 {
+			class := name(bits.TrailingZeros64(set))
+			out = append(out, report.Row{Key: []string{f.Src, f.Dst, kind, class}, Values: []int64{1}})
+		}
+	}
+	dscp := func(n int) string { return "dscp " + strconv.Itoa(n) }
+	pcp := func(n int) string {
+		if n == 8 {
+			return "untagged"
+		}
+		return "pcp " + strconv.Itoa(n)
+	}
+	list("data", x.dataDSCP, dscp)
+	list("data", uint64(x.dataPCP), pcp)
+	list("cnp", x.cnpDSCP, dscp)
+	list("cnp", uint64(x.cnpPCP), pcp)
+	return out
+}
+
+// movesData reports whether the packet moves user data, outside the management
+// queue pairs.
+func movesData(p *decode.Packet) bool {
+	return p.QP > 1 && p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck)
+}
+

@@ -1,0 +1,107 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+const cnpFilter = "infiniband.bth.opcode == 0x81"
+
+// withoutCE speaks of CNPs for which no mark is in view.
+func (v *congestionView) withoutCE() []report.Finding {
+	var out []report.Finding
+	for _, g := range v.told {
+		m, data := v.pairs[g.key], v.pairs[g.key.back()]
+		if data.data() == 0 || v.ce[g.key.back()] > 0 {
+			continue // what they answer is not captured, or there is a mark
+		}
+		ev := evidence(g.flows, analysis.CNPSeen)
+		f := report.Finding{
+			Rule: "cnp.without-ce", Severity: report.Notice, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
+			Values: map[string]int64{"cnps": m.cnps, "cnps_after_nak": m.afterNAK},
+			Filter: cnpFilter + " && " + between(g.key),
+		}
+		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
+			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
+		if 2*m.afterNAK >= m.cnps {
+			f.Summary += fmt.Sprintf("%s of them follow a NAK within %s, so loss triggers them, not ECN.", report.Count(m.afterNAK), report.Duration(afterNAK))
+			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
+			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
+		} else {
+			f.Summary += "the marks are set behind the tap."
+			f.Not = "Not loss-triggered: they do not follow NAKs."
+			f.Advice = "The congested queue lies between the tap and " + g.key.src + ": look at the switch ports on that side; np_ecn_marked_roce_packets of " + g.key.src + " should rise."
+		}
+		out = append(out, f)
+	}
+	return condense(out, "host pair", cnpFilter)
+}
+
+// missing speaks of receivers that get marks and tell nobody.
+func (v *congestionView) missing(c *analysis.Config) []report.Finding {
+	var out []report.Finding
+	for _, g := range v.toward {
+		var flows, back []*report.Flow
+		var ce int64
+		for _, f := range g.flows {
+			if answers := v.rows[hostsOf(f).back()]; f.CE > 0 && len(answers) > 0 {
+				flows, back = append(flows, f), append(back, answers...)
+			}
+		}
+		for src := range v.senders(flows) {
+			ce += v.pairs[hosts{src, g.key}].ce
+		}
+		if ce < int64(c.Limits.MarksWithoutCNP) || v.sent[g.key] > 0 {
+			continue
+		}
+		ev := evidence(flows, analysis.CEMark)
+		if _, last := span(back); last-ev.FirstNs < c.Limits.CNPWait {
+			continue // too short to wait for one
+		}
+		out = append(out, report.Finding{
+			Rule: "cnp.missing", Severity: report.Warning, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
+			Values: map[string]int64{"ce_data_frames": ce, "cnps": 0, "senders": int64(len(v.senders(flows)))},
+			Summary: fmt.Sprintf("%s received %s marked by congestion from %s and sent no CNP at all, so nobody slows down.",
+				g.key, report.Counted(ce, "data frame"), report.Counted(int64(len(v.senders(flows))), "sender")),
+			Not:    "Not a tap that sees one direction only: other frames from " + g.key + " to these senders are in the capture.",
+			Advice: "Check that " + g.key + " has its notification point on for this priority (mlnx_qos, roce_np/enable, `ethtool -S` np_cnp_sent against np_ecn_marked_roce_packets). Software RoCE (rxe) never sends CNPs.",
+			Filter: ecnFilter(g.key, 3) + " || " + cnpFilter + " && " + address(g.key, "src"),
+		})
+	}
+	return condense(out, "receiver", cnpFilter+" || ip.dsfield.ecn == 3 || ipv6.tclass.ecn == 3")
+}
+
+func (v *congestionView) senders(flows []*report.Flow) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range flows {
+		out[f.Src] = true
+	}
+	return out
+}
+
+// class speaks of CNPs that queue behind the data they report on.
+func (v *congestionView) class() []report.Finding {
+	var out []report.Finding
+	for _, g := range v.told {
+		cnp, data := v.classes[g.key]["cnp"], v.classes[g.key.back()]["data"]
+		if len(data) == 0 || slices.ContainsFunc(cnp, func(c string) bool { return !slices.Contains(data, c) }) {
+			continue
+		}
+		ev := evidence(g.flows, analysis.CNPSeen)
+		m := v.pairs[g.key]
+		out = append(out, report.Finding{
+			Rule: "cnp.class", Severity: report.Notice, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
+			Values: map[string]int64{"cnps": m.cnps},
+			Summary: fmt.Sprintf("%s from %s to %s ride the class of the data they report on (%s): they queue behind the congestion that they should end.",
+				report.Counted(m.cnps, "CNP"), g.key.src, g.key.dst, strings.Join(cnp, ", ")),
+			Not:    "Not a class mismatch of the data: the data's class is only compared with that of the CNPs.",
+			Advice: "Give CNPs a class of their own with strict priority: DSCP 48, priority 6 by the usual maps (cnp_dscp and cnp_802p_prio of the adapter).",
+			Filter: cnpFilter + " && " + between(g.key),
+		})
+	}
+	return condense(out, "host pair", cnpFilter)
+}

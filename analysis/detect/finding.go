@@ -1,0 +1,218 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+// What the analyzers share when they count by flow and put a finding into
+// words.
+
+// at returns the element of a flow, growing the list where the flow is new. A
+// list grows with rows, never with packets.
+func at[T any](list *[]T, id analysis.FlowID) *T {
+	if int(id) >= len(*list) {
+		*list = append(*list, make([]T, int(id)+1-len(*list))...)
+	}
+	return &(*list)[id]
+}
+
+// counts reports whether packet i of a batch counts in a row: copies do not,
+// nor do frames that belong to none.
+func counts(b *analysis.Batch, i int) bool {
+	return b.Flow[i] != analysis.NoFlow && b.Verdict[i]&analysis.Copy == 0
+}
+
+// group is the rows that share a key, in the order of the report.
+type group[K comparable] struct {
+	key   K
+	flows []*report.Flow
+}
+
+// hosts is an ordered pair of addresses: what travels from src to dst.
+type hosts struct{ src, dst string }
+
+func (h hosts) back() hosts { return hosts{h.dst, h.src} }
+
+func hostsOf(f *report.Flow) hosts { return hosts{f.Src, f.Dst} }
+
+// groupBy groups the rows of a report, groups in the order of their first row.
+// The row of the flows beyond the cap is left out.
+func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K] {
+	var out []group[K]
+	index := map[K]int{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		if f.Src == report.Other {
+			continue
+		}
+		k := key(f)
+		n, ok := index[k]
+		if !ok {
+			n = len(out)
+			index[k] = n
+			out = append(out, group[K]{key: k})
+		}
+		out[n].flows = append(out[n].flows, f)
+	}
+	return out
+}
+
+// total adds a column over rows.
+func total(flows []*report.Flow, column func(*report.Flow) int64) int64 {
+	var n int64
+	for _, f := range flows {
+		n += column(f)
+	}
+	return n
+}
+
+// evidence joins what rows kept of one kind of event: the first and last few
+// frames, and the time between. Without events it spans the rows themselves.
+func evidence(flows []*report.Flow, kind analysis.EventKind) report.Evidence {
+	out := report.Evidence{Kind: kind.String()}
+	for _, f := range flows {
+		e := f.EvidenceOf(out.Kind)
+		if e.Count == 0 {
+			continue
+		}
+		if out.Count == 0 {
+			out.FirstNs, out.LastNs = e.FirstNs, e.LastNs
+		}
+		out.FirstNs, out.LastNs = min(out.FirstNs, e.FirstNs), max(out.LastNs, e.LastNs)
+		out.Count += e.Count
+		out.Frames = append(out.Frames, e.Frames...)
+	}
+	out.Frames = fewFrames(out.Frames)
+	if out.Count == 0 && len(flows) > 0 {
+		out.FirstNs, out.LastNs = span(flows)
+	}
+	return out
+}
+
+// fewFrames returns frames in order, only the first and last few of many.
+func fewFrames(frames []uint64) []uint64 {
+	slices.Sort(frames)
+	frames = slices.Compact(frames)
+	if n := len(frames); n > 2*report.EvidenceFrames {
+		frames = slices.Delete(frames, report.EvidenceFrames, n-report.EvidenceFrames)
+	}
+	return frames
+}
+
+// span returns the time that rows cover.
+func span(flows []*report.Flow) (first, last int64) {
+	for i, f := range flows {
+		if i == 0 || f.FirstNs < first {
+			first = f.FirstNs
+		}
+		if i == 0 || f.LastNs > last {
+			last = f.LastNs
+		}
+	}
+	return first, last
+}
+
+// only returns the name of the row where there is just one.
+func only(flows []*report.Flow) *report.FlowRef {
+	if len(flows) == 1 {
+		return flows[0].Ref()
+	}
+	return nil
+}
+
+// fewFindings is how many findings of one rule stand side by side; more of them
+// become one.
+const fewFindings = 8
+
+// condense puts findings of one rule, each about one flow (or host), into one
+// where they are many: the worst is named, the counts are added. What says what
+// they are about: "flow", "host". The filter is that of the sum.
+func condense(fs []report.Finding, what, filter string) []report.Finding {
+	if len(fs) <= fewFindings {
+		return fs
+	}
+	slices.SortStableFunc(fs, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), cmp.Compare(b.Count, a.Count))
+	})
+	sum := fs[0]
+	sum.Count, sum.Frames, sum.Flow = 0, nil, nil
+	for i := range fs {
+		f := &fs[i]
+		sum.Count += f.Count
+		sum.FirstNs, sum.LastNs = min(sum.FirstNs, f.FirstNs), max(sum.LastNs, f.LastNs)
+		sum.Frames = fewFrames(append(sum.Frames, f.Frames...))
+	}
+	sum.Values = map[string]int64{what + "s": int64(len(fs)), "worst_count": fs[0].Count}
+	sum.Summary = fmt.Sprintf("%s are alike, %s in all; the worst: %s",
+		report.Counted(int64(len(fs)), what), report.Count(sum.Count), fs[0].Summary)
+	sum.Filter = filter
+	return []report.Finding{sum}
+}
+
+// rows returns the rows of an analyzer's table; none where it is missing.
+func rows(r *report.Report, section, table string) []report.Row {
+	for i := range r.Sections {
+		if s := &r.Sections[i]; s.Name == section {
+			if t := s.Table(table); t != nil {
+				return t.Rows
+			}
+		}
+	}
+	return nil
+}
+
+// addTable adds a table to the section of an analyzer, where it has rows.
+func addTable(r *report.Report, section string, t report.Table) {
+	if len(t.Rows) > 0 {
+		s := r.Section(section)
+		s.Tables = append(s.Tables, t)
+	}
+}
+
+// columns names columns that add up.
+func columns(unit string, names ...string) []report.Column {
+	out := make([]report.Column, len(names))
+	for i, n := range names {
+		out[i] = report.Column{Name: n, Unit: unit, Kind: report.Sum}
+	}
+	return out
+}
+
+// between filters what travels from src to dst, whatever the IP version.
+func between(h hosts) string {
+	return address(h.src, "src") + " && " + address(h.dst, "dst")
+}
+
+// address filters one address; which is src or dst.
+func address(addr, which string) string {
+	family := "ip"
+	if strings.Contains(addr, ":") {
+		family = "ipv6"
+	}
+	return fmt.Sprintf("%s.%s == %s", family, which, addr)
+}
+
+// toward filters what travels in a row.
+func toward(f *report.Flow) string {
+	if f.Version == 1 {
+		return fmt.Sprintf("infiniband.bth.destqp == %#08x && infiniband.grh.sgid == %s", f.DestQP, gid(f.Src))
+	}
+	return fmt.Sprintf("infiniband.bth.destqp == %#08x && %s", f.DestQP, between(hostsOf(f)))
+}
+
+// gid writes an address as a GRH holds it.
+func gid(addr string) string {
+	if strings.Contains(addr, ":") {
+		return addr
+	}
+	return "::ffff:" + addr
+}
+
+// qpText is a queue pair number as tables hold it.
+func qpText(n uint32) string { return fmt.Sprintf("%#x", n) }

@@ -42,6 +42,13 @@ type Limits struct {
 	// UDP source port for all of them is a warning: below eight, a host often
 	// has no more paths to fill than ports.
 	SharedPort int
+	// Paths is the number of effective paths below which entropy.low is said
+	// where the number of links is not known: leaf switches have eight uplinks
+	// and more.
+	Paths int
+	// SenderICRC is the number of packets from which a sender with no good ICRC
+	// is blamed: fewer may all have met one bad link.
+	SenderICRC int
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -57,6 +64,8 @@ func Defaults(workers int) *Config {
 			MarksWithoutCNP: 10,
 			CNPWait:         100_000,
 			SharedPort:      8,
+			Paths:           8,
+			SenderICRC:      8,
 		},
 	}
 }

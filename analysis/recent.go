@@ -130,7 +130,11 @@ func (r *row) idsRise() bool { return r.rises(&r.req.ids) }
 
 // inOrder learns from a packet that follows its predecessor in sequence.
 func (o *idOrder) inOrder(id uint16) {
-	switch d := int16(id - o.last); {
+	o.step(int16(id - o.last))
+}
+
+func (o *idOrder) step(d int16) {
+	switch {
 	case d == 0:
 		o.same = inc(o.same)
 	case d > 0:

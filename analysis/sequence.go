@@ -348,7 +348,11 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 			case fateLost: // the resend overtook it
 				s.overturn(r, i, p, LostUpstream)
 			case fateAcked:
-				s.overturn(r, i, p, NotCaptured)
+				was := NotCaptured
+				if h.naked {
+					was = Unresolved
+				}
+				s.overturn(r, i, p, was)
 			default:
 				continue
 			}
@@ -365,11 +369,12 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		q.last = p.Time
 		return 0
 	}
-	if e := q.recent.get(p.PSN); e != nil && e.id != p.IPID {
+	// Its PSN has passed, and is no hole of that time: a resend that was
+	// overtaken. Where frames stand twice as a rule and the first one fell out
+	// of the recent ones, it is rather a copy.
+	if e := q.recent.get(p.PSN); e != nil && e.id != p.IPID || r.count.MirrorDuplicates < r.count.Frames/4 {
 		return s.belatedResend(r, p, span)
 	}
-	// Sent before, and its PSN is no hole of that time: a copy that fell out of
-	// the recent ones.
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	return Copy
 }
@@ -377,10 +382,16 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 // belatedResend takes a packet of a resend pass whose later packets overtook
 // it, so that the pass looked like the one before going on.
 func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
-	rec := r.req.recovery()
+	q := &r.req
+	rec := q.recovery()
 	if n := rec.naks.pending(p.PSN); n != nil {
 		n.used = true
 		rec.pass.cause = RetransmittedNAK
+	}
+	if p.PSN.Before(rec.pass.start) {
+		// The pass began here; what came of it so far came too early.
+		rec.holes.keep(hole{start: p.PSN, end: rec.pass.start, upto: q.cur, pass: q.pass, fate: fateLate, time: p.Time, frame: p.Frame})
+		rec.pass.start = p.PSN
 	}
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	s.resent(r, p, span)
@@ -455,6 +466,13 @@ func (s *shard) settle(r *row, p *decode.Packet) bool {
 	}
 	if inHole && !dup && len(tent) < tentMax {
 		q.rec.tent = append(tent, *p)
+		if last := &tent[len(tent)-1]; p.PSN == last.PSN.Add(1) && !p.IPv6 {
+			q.ids.step(int16(p.IPID - last.IPID)) // these two are in order
+		}
+		if !r.idsRise() {
+			return false
+		}
+		s.decide(r, false)
 		return false
 	}
 	// Go-back-N repeats what follows the hole; lateness does not.
@@ -473,7 +491,13 @@ func (s *shard) decide(r *row, repeats bool) {
 	if h == nil {
 		return
 	}
-	if repeats || s.cameAgain(r, h, first) {
+	again := repeats
+	if r.idsRise() && !first.IPv6 {
+		again = int16(first.IPID-q.ids.last) > 0
+	} else if !repeats {
+		again = s.cameAgain(r, h, first)
+	}
+	if again {
 		s.newPass(r, first)
 		for i := range tent {
 			span, known := r.span(&tent[i])

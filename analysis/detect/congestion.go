@@ -160,4 +160,3 @@ func (x *congestionFlow) classes(f *report.Flow) []report.Row {
 func movesData(p *decode.Packet) bool {
 	return p.QP > 1 && p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck)
 }
-

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -216,3 +217,7 @@ func gid(addr string) string {
 
 // qpText is a queue pair number as tables hold it.
 func qpText(n uint32) string { return fmt.Sprintf("%#x", n) }
+
+// sortedKeys returns the keys of a map in order, for a judge's result must not
+// depend on the order of maps.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

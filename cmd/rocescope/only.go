@@ -146,5 +146,5 @@ func (o *only) fits(l *line) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(l.flags, func(f flag) bool { return o.flag[f.Kind] })
+	return slices.ContainsFunc(l.flags, func(f flagged) bool { return o.flag[f.Kind] })
 }

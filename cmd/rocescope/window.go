@@ -21,12 +21,12 @@ type line struct {
 	packet decode.Packet
 	link   decode.LinkType
 	data   []byte // the frame, kept only where layers are printed
-	flags  []flag
+	flags  []flagged
 	start  int64 // time of the first frame of all
 }
 
-// flag is what the analysis says of a frame.
-type flag struct {
+// flagged is what the analysis says of a frame.
+type flagged struct {
 	analysis.Event
 	plain bool // the frame itself says so, without any other
 }
@@ -109,7 +109,7 @@ func (w *window) flag(e *analysis.Event) {
 		return
 	}
 	if l := w.at(e.Frame); l != nil {
-		l.flags = append(l.flags, flag{Event: *e})
+		l.flags = append(l.flags, flagged{Event: *e})
 	} else {
 		w.late++
 	}
@@ -217,7 +217,7 @@ func (l *line) add(k analysis.EventKind) {
 			return
 		}
 	}
-	l.flags = append(l.flags, flag{analysis.Event{Kind: k, Count: 1, Frame: l.packet.Frame, PSN: l.packet.PSN}, true})
+	l.flags = append(l.flags, flagged{analysis.Event{Kind: k, Count: 1, Frame: l.packet.Frame, PSN: l.packet.PSN}, true})
 }
 
 // bytesOf is a source that keeps the bytes of each frame until the tap, which

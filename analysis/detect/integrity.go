@@ -1,0 +1,123 @@
+package detect
+
+import (
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+)
+
+// Integrity counts packets whose invariant CRC is wrong.
+var Integrity = add(analysis.Analyzer{
+	Name: "integrity",
+	Doc: "Which packets arrived damaged, and does the sender or the path damage them?\n\n" +
+		"The invariant CRC (ICRC) covers a packet from end to end. It can be checked only where packets were captured\n" +
+		"whole.",
+	New:   newIntegrity,
+	Judge: judgeIntegrity,
+})
+
+// integrity counts by row, and by addresses what has no row.
+type integrity struct {
+	flows  []integrityFlow
+	strays map[addresses]*badFrames
+	lost   int64 // strays beyond the cap
+}
+
+type integrityFlow struct {
+	state  [3]int64 // by decode.ICRCState
+	copies badFrames
+}
+
+type addresses struct{ src, dst [16]byte }
+
+// badFrames is damaged frames that stand in no column of a row.
+type badFrames struct {
+	count                 int64
+	firstFrame, lastFrame uint64
+	firstNs, lastNs       int64
+}
+
+// straysMax bounds the pairs of addresses that strays are told apart by. A
+// damaged address makes a pair of its own, so their number is the enemy's.
+const straysMax = 4096
+
+func newIntegrity(*analysis.Config) analysis.Observer {
+	return &integrity{strays: map[addresses]*badFrames{}}
+}
+
+func (n *integrity) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		p := &b.Packets[i]
+		switch {
+		case p.Status != decode.RoCE:
+		case b.Flow[i] == analysis.NoFlow:
+			if b.Verdict[i]&analysis.Stray != 0 {
+				n.stray(p)
+				b.Note(analysis.BadICRC, i)
+			}
+		case b.Verdict[i]&analysis.Copy != 0:
+			if p.ICRC == decode.ICRCBad {
+				at(&n.flows, b.Flow[i]).copies.add(p)
+			}
+		default:
+			at(&n.flows, b.Flow[i]).state[p.ICRC]++
+			if p.ICRC == decode.ICRCBad {
+				b.Note(analysis.BadICRC, i)
+			}
+		}
+	}
+}
+
+func (n *integrity) stray(p *decode.Packet) {
+	k := addresses{p.Src, p.Dst}
+	s := n.strays[k]
+	if s == nil {
+		if len(n.strays) >= straysMax {
+			n.lost++
+			return
+		}
+		s = new(badFrames)
+		n.strays[k] = s
+	}
+	s.add(p)
+}
+
+func (f *badFrames) add(p *decode.Packet) {
+	if f.count == 0 {
+		f.firstFrame, f.firstNs = p.Frame, p.Time
+	}
+	f.count++
+	f.firstNs = min(f.firstNs, p.Time)
+	f.lastFrame, f.lastNs = p.Frame, max(f.lastNs, p.Time)
+}
+
+func (n *integrity) Report(r *report.Report) {
+	t := report.Table{
+		Name: "damaged", Help: "Frames with a bad ICRC that no flow counts: of no flow, or further copies of a good one.",
+		Keys: []string{"src", "dst", "what"},
+		Columns: append(columns("frames", "frames"), report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak},
+			report.Column{Name: "first_ns", Kind: report.Floor}, report.Column{Name: "last_ns", Kind: report.Peak}),
+	}
+	row := func(src, dst, what string, x *badFrames) {
+		t.Rows = append(t.Rows, report.Row{Key: []string{src, dst, what},
+			Values: []int64{x.count, int64(x.firstFrame), int64(x.lastFrame), x.firstNs, x.lastNs}})
+	}
+	for id := range n.flows {
+		x, f := &n.flows[id], &r.Flows[id]
+		f.ICRCUnchecked += x.state[decode.ICRCUnchecked]
+		f.ICRCGood += x.state[decode.ICRCGood]
+		f.ICRCBad += x.state[decode.ICRCBad]
+		r.Totals.ICRCUnchecked += x.state[decode.ICRCUnchecked]
+		r.Totals.ICRCGood += x.state[decode.ICRCGood]
+		r.Totals.ICRCBad += x.state[decode.ICRCBad]
+		if x.copies.count > 0 && f.Src != report.Other {
+			row(f.Src, f.Dst, damagedCopy, &x.copies)
+		}
+	}
+	r.Totals.ICRCBad += n.lost
+	for k, x := range n.strays {
+		r.Totals.ICRCBad += x.count
+		row(text(k.src), text(k.dst), damagedStray, x)
+	}
+	addTable(r, "integrity", t)
+}

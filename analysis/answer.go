@@ -466,8 +466,9 @@ const waitingMax = 32
 // judgeAnswer tells what a first answer shows.
 func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	pass := &a.pass
-	if r.soon(pass.time, a.time) {
-		return // the answer was on its way; the resends count as needless
+	if r.soon(pass.time, a.time) { // the answer was on its way
+		s.emit(Event{Kind: NeedlessPass, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame})
+		return
 	}
 	if pass.holed || a.before || a.nak {
 		return // the cause is told where it was found

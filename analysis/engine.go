@@ -178,7 +178,7 @@ func (s *shard) report() *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals}
 	for _, row := range s.rows {
 		if row == s.other {
-			r.Flows = append(r.Flows, report.Flow{Src: "other", Dst: "other", Frames: row.count.Frames, Bytes: row.count.Bytes,
+			r.Flows = append(r.Flows, report.Flow{Src: report.Other, Dst: report.Other, Frames: row.count.Frames, Bytes: row.count.Bytes,
 				FirstNs: row.count.FirstNs, LastNs: row.count.LastNs})
 			continue
 		}

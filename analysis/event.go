@@ -37,6 +37,7 @@ const (
 	RetransmittedRNR
 	RetransmittedUnknown // no cause to be seen
 	Spurious             // a resent request that was not needed
+	NeedlessPass         // a timeout while the answer was on its way
 
 	ResponseGap
 	ResponseLostUpstream
@@ -65,7 +66,7 @@ var eventNames = [NumEventKinds]string{
 	Unresolved: "unresolved", LostDownstream: "lost_downstream", LostAck: "lost_ack", NeedlessNAK: "needless_nak",
 	RetransmittedNAK: "retransmission_nak", RetransmittedTimeout: "retransmission_timeout",
 	RetransmittedImplied: "retransmission_implied", RetransmittedRNR: "retransmission_rnr",
-	RetransmittedUnknown: "retransmission", Spurious: "spurious_retransmission",
+	RetransmittedUnknown: "retransmission", Spurious: "spurious_retransmission", NeedlessPass: "needless_timeout",
 	ResponseGap: "response_gap", ResponseLostUpstream: "response_lost_upstream", ResponseReordered: "response_out_of_order",
 	ResponseNotCaptured: "response_not_captured", ResponseUnresolved: "response_unresolved",
 	ResponseLostDownstream: "response_lost_downstream", ResponseRetransmitted: "response_retransmission",

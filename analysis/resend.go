@@ -15,6 +15,9 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 			h.upto = q.cur
 		}
 	}
+	if rec.pass.late {
+		s.judgeLate(r, p.Time)
+	}
 	cause := s.cause(r, p)
 	start := p.PSN
 	switch cause {
@@ -39,16 +42,35 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		d := &rec.doubts[i]
 		holed = holed || d.resent == 0 && !d.psn.Before(p.PSN)
 	}
+	for i := range rec.naks {
+		n := &rec.naks[i]
+		holed = holed || n.set && !n.used && !n.psn.Before(p.PSN)
+		n.used = n.used || cause == RetransmittedTimeout
+	}
 	rec.pass = passInfo{number: q.pass, holed: holed, start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
-		// The answer had passed the tap long before: it was lost behind it.
-		rec.pass.answered = true
-		s.emit(Event{Kind: LostAck, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		// The answer has passed the tap: it was lost behind it, or it comes too
+		// late for the timer. The next new request tells.
+		rec.pass.answered, rec.pass.late = true, true
 	}
 	q.cur, q.known = start, true
 	if start.Before(p.PSN) {
 		s.skip(r, start, p)
 	}
+}
+
+// judgeLate tells, at the next new request or at the end, what became of an
+// answer that had passed the tap before its request was resent. A requester
+// that waited for the answer to the resend needs a turn to go on; one that goes
+// on sooner had the first answer, only later than its timer allowed.
+func (s *shard) judgeLate(r *row, t int64) {
+	pass := &r.req.rec.pass
+	pass.late = false
+	kind := LostAck
+	if turn := r.bundle.turn[r.dir]; turn > 0 && t-pass.time < turn-turn/8 {
+		kind = NeedlessPass
+	}
+	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame})
 }
 
 // slowReaction is how long a requester may sit on a NAK, ns, before a resend is

@@ -28,6 +28,7 @@ type requests struct {
 	lastFresh int64 // time of the last request that was sent the first time
 
 	lastAnswer int64 // time of the last answer that was news
+	newest     int64 // time of the packet that was sent last, as far as IDs tell
 	ids        idOrder
 	recent     recent
 	rec        *recovery // nil until something out of the ordinary happens
@@ -60,6 +61,7 @@ type passInfo struct {
 	sent     int  // packets resent in it
 	holed    bool // packets of it were missing at the tap, or asked for by a NAK that nobody followed: that explains the timeout
 	answered bool // the first answer has been judged
+	late     bool // the answer had passed before, and may have come too late or never
 }
 
 // nakInfo is the last NAK of a kind.
@@ -224,6 +226,9 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 		s.measureTurn(r, p)
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time
+		if q.rec != nil && q.rec.pass.late {
+			s.judgeLate(r, p.Time)
+		}
 		if p.AckReq || p.Op.Is(ib.IsRead|ib.IsAtomic) {
 			q.wants = p.PSN
 		}
@@ -233,6 +238,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	if q.cur.After(q.high) {
 		q.high = q.cur
 	}
+	q.newest = p.Time
 	q.ids.newest(p.IPID, r.idsRise())
 	q.recent.put(p, flags, q.una)
 	q.last = p.Time
@@ -384,7 +390,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	q := &r.req
 	rec := q.recovery()
-	if n := rec.naks.pending(p.PSN); n != nil {
+	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest {
 		n.used = true
 		rec.pass.cause = RetransmittedNAK
 	}

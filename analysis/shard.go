@@ -287,6 +287,9 @@ func (s *shard) finishRow(r *row) {
 	if len(rec.tent) > 0 {
 		s.decide(r, false)
 	}
+	if rec.pass.late {
+		s.judgeLate(r, r.req.last)
+	}
 	s.judgeWaiting(r)
 	for i := range rec.doubts {
 		s.judgeDoubt(r, &rec.doubts[i])

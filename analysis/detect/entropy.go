@@ -61,7 +61,7 @@ func (e *entropy) Observe(b *analysis.Batch) {
 		}
 		if carries(p) {
 			l.frames++
-			l.bytes += int64(p.Len)
+			l.bytes += int64(p.PayloadLen)
 		}
 	}
 }

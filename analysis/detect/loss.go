@@ -45,6 +45,7 @@ func (l *loss) Report(r *report.Report) {
 		f.RetransmittedRNR += get(analysis.RetransmittedRNR)
 		f.Retransmitted += f.RetransmittedNAK + f.RetransmittedTimeout + f.RetransmittedImplied + f.RetransmittedRNR + get(analysis.RetransmittedUnknown)
 		f.Spurious += get(analysis.Spurious)
+		f.NeedlessTimeouts += get(analysis.NeedlessPass)
 		f.NeedlessNAKs += get(analysis.NeedlessNAK)
 		f.ResponseGaps += get(analysis.ResponseGap)
 		f.ResponseLostUpstream += get(analysis.ResponseLostUpstream)

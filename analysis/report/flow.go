@@ -70,7 +70,9 @@ type Flow struct {
 	RetransmittedImplied int64 `json:"retransmitted_implied" merge:"sum"`
 	RetransmittedRNR     int64 `json:"retransmitted_rnr" merge:"sum"`
 	Spurious             int64 `json:"spurious" merge:"sum"`
-	MirrorDuplicates     int64 `json:"mirror_duplicates" merge:"sum"`
+	// NeedlessTimeouts counts timeouts while the answer was on its way.
+	NeedlessTimeouts int64 `json:"needless_timeouts" merge:"sum"`
+	MirrorDuplicates int64 `json:"mirror_duplicates" merge:"sum"`
 	// NeedlessNAKs counts sequence NAKs that a reordered packet drew.
 	NeedlessNAKs int64 `json:"needless_naks" merge:"sum"`
 

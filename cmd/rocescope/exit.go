@@ -94,6 +94,8 @@ func unopened(name string, err error) *failure {
 		f.message, f.hint = err.Error(), "send one through a pipe: tcpdump -i eth0 -w - udp port 4791 | rocescope -r -"
 	case errors.Is(err, errDirectory):
 		f.message, f.hint = name+" is a directory", fmt.Sprintf("name the captures in it, as in %s/*.pcap*", strings.TrimRight(name, "/"))
+	case interrupted(err):
+		f.message = "interrupted before a capture came from " + called(name)
 	case errors.As(err, &format):
 		f.message, f.hint = fmt.Sprintf("%s is no capture: %s", called(name), format.Looks), format.Hint
 	case errors.Is(err, fs.ErrNotExist):

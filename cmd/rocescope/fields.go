@@ -225,8 +225,9 @@ func writeJSON(w *bufio.Writer, fields []field, named bool, l *line) error {
 
 func (l *line) jsonFlags() []byte {
 	out := []jsonFlag{}
-	for _, f := range l.flags {
-		out = append(out, jsonFlag{f.Kind.String(), f.Count, f.Ref})
+	for i := range l.flags {
+		f := &l.flags[i]
+		out = append(out, jsonFlag{f.Kind.String(), f.Count, f.decider()})
 	}
 	b, _ := json.Marshal(out) // of strings and numbers: it cannot fail
 	return b

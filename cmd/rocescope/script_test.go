@@ -39,11 +39,14 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "records": records},
 		Condition: func(name string) (bool, error) {
-			if name != "captures" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "captures":
+				_, err := os.Stat(filepath.Join(captures, "softroce"))
+				return err == nil, nil
+			case "root":
+				return os.Getuid() == 0, nil
 			}
-			_, err := os.Stat(filepath.Join(captures, "softroce"))
-			return err == nil, nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	})
 }

@@ -177,8 +177,8 @@ func (l *line) flagTexts() []string {
 		if f.Count > 1 {
 			s += fmt.Sprintf(" ×%d", f.Count)
 		}
-		if f.Ref != 0 && f.Ref != f.Frame {
-			s += fmt.Sprintf(" →#%d", f.Ref)
+		if n := f.decider(); n != 0 {
+			s += fmt.Sprintf(" →#%d", n)
 		}
 		out = append(out, s)
 	}

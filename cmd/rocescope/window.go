@@ -31,6 +31,14 @@ type flagged struct {
 	plain bool // the frame itself says so, without any other
 }
 
+// decider returns the other frame that the flag points to; 0 for none.
+func (f *flagged) decider() uint64 {
+	if f.Ref == f.Frame {
+		return 0
+	}
+	return f.Ref
+}
+
 // window holds the latest frames back until their verdicts are likely known,
 // and prints them in order.
 type window struct {

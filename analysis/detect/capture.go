@@ -1,0 +1,111 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Capture tells what the capture itself lacks.
+var Capture = add(analysis.Analyzer{
+	Name: "capture",
+	Doc: "What did the capture miss, and what can therefore not be known?\n\n" +
+		"Packets that the capture lost, directions it does not see, copies, cut frames and damaged files look like\n" +
+		"network faults to the unwary.",
+	New:   newCapture,
+	Judge: judgeCapture,
+})
+
+// capture notes for each row whether it goes on, which proves that answers
+// exist even where none is captured.
+type capture struct{ flows []progress }
+
+// progress is how far a row's requests, or the responses in it, show life.
+type progress struct {
+	requests, responses int32
+	fresh               int32 // requests that were sent the first time
+	stuck               bool  // the last request was a resend
+}
+
+func newCapture(*analysis.Config) analysis.Observer { return &capture{} }
+
+func (c *capture) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		p := &b.Packets[i]
+		if t := p.Op.Transport(); t != ib.RC && t != ib.XRC || !counts(b, i) {
+			continue
+		}
+		f := at(&c.flows, b.Flow[i])
+		switch {
+		case p.Op.Is(ib.IsResponse):
+			f.responses++
+		case p.Op.Is(ib.IsRequest):
+			f.requests++
+			f.stuck = b.Verdict[i]&analysis.Resent != 0
+			if !f.stuck {
+				f.fresh++
+			}
+		}
+	}
+}
+
+// oneWay is how many fresh requests a row must show before it counts as going
+// on without an answer: a sender puts that many on the wire at once.
+const oneWay = 16
+
+func (c *capture) Report(r *report.Report) {
+	t := report.Table{
+		Name: "directions", Help: "Reliable connections by direction: all rows, and those that prove that answers exist.",
+		Keys: []string{"src", "dst"}, Columns: columns("", "queue_pairs", "going_on", "fresh_requests"),
+	}
+	for id := range c.flows {
+		x, f := &c.flows[id], &r.Flows[id]
+		if f.Src == report.Other || x.requests+x.responses == 0 {
+			continue
+		}
+		row := report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{1, 0, int64(x.fresh)}}
+		if x.responses > 0 || !x.stuck {
+			row.Values[1] = 1
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	addTable(r, "capture", t)
+}
+
+func judgeCapture(r *report.Report, _ *analysis.Config) []report.Finding {
+	return slices.Concat(captureMissed(r), captureDropped(r), captureDuplicated(r), oneDirection(r), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
+}
+
+// oneDirection finds host pairs of which one direction is not in the capture
+// although it must exist.
+func oneDirection(r *report.Report) []report.Finding {
+	seen := map[hosts][]*report.Flow{}
+	for _, g := range groupBy(r, hostsOf) {
+		seen[g.key] = g.flows
+	}
+	var out []report.Finding
+	for _, row := range rows(r, "capture", "directions") {
+		h := hosts{row.Key[0], row.Key[1]}
+		if len(seen[h.back()]) > 0 || row.Values[1] == 0 {
+			continue
+		}
+		flows := seen[h]
+		if total(flows, func(f *report.Flow) int64 { return f.ResponseFrames }) == 0 && row.Values[2] < oneWay {
+			continue // so much may be on its way to a dead peer
+		}
+		first, last := span(flows)
+		out = append(out, report.Finding{
+			Rule: "capture.one-direction", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: row.Values[0],
+			Values: map[string]int64{"queue_pairs": row.Values[0], "frames": total(flows, func(f *report.Flow) int64 { return f.Frames })},
+			Summary: fmt.Sprintf("Of %s between %s and %s only what travels towards %s is in the capture: losses behind the tap, NAKs and round trips of them cannot be known.",
+				report.Counted(row.Values[0], "queue pair"), h.src, h.dst, h.dst),
+			Not:    "Not a silent peer: the sender goes on, which it would not without answers.",
+			Advice: "Mirror both directions, or both fibres; under asymmetric routing the way back takes another switch.",
+			Filter: between(h) + " || " + between(h.back()),
+		})
+	}
+	return condense(out, "host pair", "infiniband")
+}

@@ -466,11 +466,14 @@ const waitingMax = 32
 // judgeAnswer tells what a first answer shows.
 func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	pass := &a.pass
+	if a.before {
+		return // the cause is told where its responses were judged
+	}
 	if r.soon(pass.time, a.time) { // the answer was on its way
 		s.emit(Event{Kind: NeedlessPass, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame})
 		return
 	}
-	if pass.holed || a.before || a.nak {
+	if pass.explained || a.nak {
 		return // the cause is told where it was found
 	}
 	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame}

@@ -90,7 +90,7 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			return 0
 		}
 	}
-	i := rd.expecting(p.PSN)
+	i := rd.expecting(p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
 		if i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time); i < 0 {
 			s.lateResponse(r, g, p)
@@ -109,14 +109,38 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	return s.takeResponse(r, g, i, p)
 }
 
-// expecting returns the oldest READ that expects psn next, or -1.
-func (rd *reads) expecting(psn ib.PSN) int {
+// expecting returns the READ that expects the packet next, or -1: the oldest,
+// but of a READ and its repetition the one that starts here where the packet
+// starts a message.
+func (rd *reads) expecting(p *decode.Packet) int {
+	found := -1
 	for i := range rd.list {
-		if e := &rd.list[i]; !e.done && e.cursor == psn {
+		e := &rd.list[i]
+		if e.done || e.cursor != p.PSN {
+			continue
+		}
+		if e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			return i
 		}
+		if found < 0 {
+			found = i
+		}
 	}
-	return -1
+	return found
+}
+
+// advance moves every READ that expects the packet: one and the same response
+// serves a READ that stalled and its repetition.
+func (rd *reads) advance(p *decode.Packet, taken int) {
+	for i := range rd.list {
+		e := &rd.list[i]
+		if i == taken || e.done || e.cursor != p.PSN || e.first == 0 && !e.resent {
+			continue
+		}
+		e.first, e.last = p.Time, p.Time
+		e.cursor = p.PSN.Add(1)
+		e.done = p.Op.Is(ib.IsLast|ib.IsOnly) || e.known && !e.cursor.Before(e.end)
+	}
 }
 
 // askedSince returns the READ that asked for psn again after time t, or -1.
@@ -183,6 +207,7 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 			e.end, e.known = e.start.Add(int32((e.dmaLen+mtu-1)/mtu)), true
 		}
 	}
+	rd.advance(p, i)
 	e.cursor, e.last = p.PSN.Add(1), p.Time
 	if p.Op.Is(ib.IsLast | ib.IsOnly) {
 		if e.known && e.cursor.Before(e.end) && p.Op.Is(ib.IsOnly) {
@@ -219,13 +244,8 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	}
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
-		if !n.resent || e.cursor.After(n.start) && !(n.known && e.cursor.Before(n.end)) || n.start.Sub(e.end) >= 0 {
-			continue
-		}
-		// Asked again. With no response the request may have been lost as well;
-		// with the responses under way the responder may have broken off.
-		if e.first == 0 || n.time-e.last < s.patience(r) {
-			return
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) {
+			return // asked again before anything came behind it: nothing was skipped
 		}
 	}
 	s.missResponses(r, g, e.cursor, e.end, p)

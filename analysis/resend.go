@@ -33,30 +33,40 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.emit(Event{Kind: RNRStall, Count: 1, Flow: stalled.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame, Value: p.Time - rec.rnr.time})
 	}
 	q.pass++
-	holed := false
-	for i := range rec.holes.list {
-		h := &rec.holes.list[i]
-		holed = holed || h.fate == fateOpen && h.sure && h.start.Before(q.high) && p.PSN.Before(h.end)
-	}
-	for i := range rec.doubts {
-		d := &rec.doubts[i]
-		holed = holed || d.resent == 0 && !d.psn.Before(p.PSN)
-	}
-	for i := range rec.naks {
-		n := &rec.naks[i]
-		holed = holed || n.set && !n.used && !n.psn.Before(p.PSN)
-		n.used = n.used || cause == RetransmittedTimeout
-	}
-	rec.pass = passInfo{number: q.pass, holed: holed, start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
+	rec.pass = passInfo{number: q.pass, explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
 		rec.pass.answered, rec.pass.late = true, true
 	}
+	if cause == RetransmittedTimeout {
+		rec.naks = nakList{} // what they asked for is being sent
+	}
 	q.cur, q.known = start, true
 	if start.Before(p.PSN) {
 		s.skip(r, start, p)
 	}
+}
+
+// explains reports whether a timeout from psn on needs no further reason: what
+// is sent again was missing at the tap, or a NAK had asked in vain.
+func (rec *recovery) explains(psn, high ib.PSN) bool {
+	for i := range rec.holes.list {
+		if h := &rec.holes.list[i]; h.fate == fateOpen && h.sure && h.start.Before(high) && psn.Before(h.end) {
+			return true
+		}
+	}
+	for i := range rec.doubts {
+		if rec.doubts[i].resent == 0 {
+			return true
+		}
+	}
+	for i := range rec.naks {
+		if n := &rec.naks[i]; n.set && !n.used {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeLate tells, at the next new request or at the end, what became of an

@@ -27,6 +27,7 @@ type requests struct {
 
 	lastFresh int64 // time of the last request that was sent the first time
 
+	inOrder    int   // UD: packets that followed their predecessor, since the last jump
 	lastAnswer int64 // time of the last answer that was news
 	newest     int64 // time of the packet that was sent last, as far as IDs tell
 	ids        idOrder
@@ -51,17 +52,17 @@ type recovery struct {
 
 // passInfo is the current resend pass.
 type passInfo struct {
-	number   uint16
-	start    ib.PSN
-	high     ib.PSN // the row's high when the pass started
-	wants    ib.PSN // the row's wants when the pass started
-	cause    EventKind
-	time     int64
-	frame    uint64
-	sent     int  // packets resent in it
-	holed    bool // packets of it were missing at the tap, or asked for by a NAK that nobody followed: that explains the timeout
-	answered bool // the first answer has been judged
-	late     bool // the answer had passed before, and may have come too late or never
+	number    uint16
+	start     ib.PSN
+	high      ib.PSN // the row's high when the pass started
+	wants     ib.PSN // the row's wants when the pass started
+	cause     EventKind
+	time      int64
+	frame     uint64
+	sent      int  // packets resent in it
+	explained bool // why the timer ran out is known without looking at the answer
+	answered  bool // the first answer has been judged
+	late      bool // the answer had passed before, and may have come too late or never
 }
 
 // nakInfo is the last NAK of a kind.

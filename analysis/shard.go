@@ -182,10 +182,23 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 		return s.keepLate(r, p, 0)
 	}
 	if ahead > 0 {
-		s.skip(r, q.cur, p)
+		if r.transport == ib.UD && !q.steady() {
+			q.cur, q.inOrder = p.PSN, 0 // nothing says yet that the PSNs count this row's packets
+		} else {
+			s.skip(r, q.cur, p)
+		}
+	} else {
+		q.inOrder++
 	}
 	return s.accept(r, p, 1, true)
 }
+
+// steady reports whether a UD row has shown that its PSNs rise by one: the
+// queue pair sends to nobody else.
+func (q *requests) steady() bool { return q.inOrder >= steadySteps }
+
+// steadySteps is how many packets in a row must follow each other.
+const steadySteps = 3
 
 // rowOf returns the packet's row, making it where needed. A packet whose ICRC
 // is bad and which does not continue its row belongs to none: its numbers may

@@ -107,10 +107,10 @@ func captureTruncated(r *report.Report) []report.Finding {
 			Advice: "Capture with a snap length of 0 where payload damage is the question.",
 			Filter: "frame.cap_len < frame.len",
 		}
-		f.Summary = fmt.Sprintf("%s of %s (%s of its frames) are cut by the snap length: the ICRC of %s cannot be checked, nor can payloads be read",
+		f.Summary = fmt.Sprintf("The snap length cuts %s of %s (%s of its frames): the ICRC of %s cannot be checked, nor can payloads be read",
 			report.Counted(c.Truncated, "frame"), name(c), report.Share(c.Truncated, c.Frames), report.Counted(r.Totals.ICRCUnchecked, "packet"))
 		if n := r.Totals.CutShort; n > 0 {
-			f.Summary += fmt.Sprintf("; %s end before the RoCE header and are not analysed", report.Counted(n, "frame"))
+			f.Summary += fmt.Sprintf("; %s may hide a RoCE header and go unanalysed", report.Counted(n, "frame"))
 		}
 		f.Summary += "."
 		out = append(out, f)
@@ -128,12 +128,21 @@ func captureDamaged(r *report.Report) []report.Finding {
 		out = append(out, report.Finding{
 			Rule: "capture.damaged", Severity: report.Warning, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: 1,
 			Values:  map[string]int64{"frames": c.Frames},
-			Summary: fmt.Sprintf("%s is damaged: %s; %s could be read.", name(c), strings.TrimSuffix(c.Damaged, "."), report.Counted(c.Frames, "frame")),
+			Summary: fmt.Sprintf("The file is damaged: %s; %s could be read.", damage(c), report.Counted(c.Frames, "frame")),
 			Not:     "Not damage on the wire: the file itself is broken.",
 			Advice:  "Copy the file again, or let the capturing program end before its file is taken. What was read is analysed.",
 		})
 	}
 	return out
+}
+
+// damage tells what is broken, and of which file.
+func damage(c *report.Capture) string {
+	text := strings.TrimSuffix(c.Damaged, ".")
+	if strings.Contains(text, c.Name) {
+		return text
+	}
+	return c.Name + ": " + text
 }
 
 // noRoCE says what is there instead.

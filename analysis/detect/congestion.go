@@ -26,15 +26,17 @@ type congestion struct{ flows []congestionFlow }
 type congestionFlow struct {
 	ce, notECT, becn  int64
 	ect, ceData       int64 // data frames: not marked, marked
-	cnps, afterNAK    int64
+	cnps, nearNAK     int64
 	lastNAK           int64  // time of the last sequence NAK
+	lastCNP           int64  // time of the last CNP that no NAK is near
 	dataDSCP, cnpDSCP uint64 // a bit for each
 	dataPCP, cnpPCP   uint16 // a bit for each, and bit 8 for untagged
 }
 
-// afterNAK is how close behind a sequence NAK a CNP is taken for its companion:
-// adapters that slow down on loss send both within a few microseconds.
-const afterNAK = 50_000 // ns
+// nearNAK is how close to a sequence NAK, before or behind, a CNP is taken for
+// its companion: adapters that slow down on loss send both within a few
+// microseconds.
+const nearNAK = 20_000 // ns
 
 func newCongestion(*analysis.Config) analysis.Observer { return &congestion{} }
 
@@ -55,7 +57,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			b.Note(analysis.CNPSeen, i)
 			continue
 		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
-			f.lastNAK = p.Time
+			f.refused(p)
 		case movesData(p):
 			f.data(p)
 		}
@@ -69,8 +71,18 @@ func (f *congestionFlow) notified(p *decode.Packet) {
 	f.cnps++
 	f.cnpDSCP |= 1 << (p.DSCP & 63)
 	f.cnpPCP |= pcpBit(p)
-	if f.lastNAK != 0 && p.Time-f.lastNAK <= afterNAK {
-		f.afterNAK++
+	f.lastCNP = p.Time
+	if f.lastNAK != 0 && p.Time-f.lastNAK <= nearNAK {
+		f.nearNAK++
+		f.lastCNP = 0
+	}
+}
+
+func (f *congestionFlow) refused(p *decode.Packet) {
+	f.lastNAK = p.Time
+	if f.lastCNP != 0 && p.Time-f.lastCNP <= nearNAK {
+		f.nearNAK++
+		f.lastCNP = 0
 	}
 }
 
@@ -98,7 +110,7 @@ func (c *congestion) Report(r *report.Report) {
 	pairs := report.Table{
 		Name: "hosts", Help: "Data frames by congestion codepoint, and CNPs, by direction between two hosts.",
 		Keys:    []string{"src", "dst"},
-		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_after_nak"),
+		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
 	}
 	classes := report.Table{
 		Name: "cnp_classes", Help: "The classes that data and CNPs travel in, between hosts that send CNPs.",
@@ -117,7 +129,7 @@ func (c *congestion) Report(r *report.Report) {
 			continue
 		}
 		if x.ect+x.ceData+x.notECT+x.cnps > 0 {
-			pairs.Rows = append(pairs.Rows, report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{x.ect, x.ceData, x.notECT, x.cnps, x.afterNAK}})
+			pairs.Rows = append(pairs.Rows, report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{x.ect, x.ceData, x.notECT, x.cnps, x.nearNAK}})
 		}
 		if x.cnps > 0 {
 			told[hostsOf(f)], told[hostsOf(f).back()] = true, true

@@ -22,18 +22,18 @@ func (v *congestionView) withoutCE() []report.Finding {
 		ev := evidence(g.flows, analysis.CNPSeen)
 		f := report.Finding{
 			Rule: "cnp.without-ce", Severity: report.Notice, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
-			Values: map[string]int64{"cnps": m.cnps, "cnps_after_nak": m.afterNAK},
+			Values: map[string]int64{"cnps": m.cnps, "cnps_near_nak": m.nearNAK},
 			Filter: cnpFilter + " && " + between(g.key),
 		}
 		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
-		if 2*m.afterNAK >= m.cnps {
-			f.Summary += fmt.Sprintf("%s of them follow a NAK within %s, so loss triggers them, not ECN.", report.Count(m.afterNAK), report.Duration(afterNAK))
+		if 2*m.nearNAK >= m.cnps {
+			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(nearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
 		} else {
 			f.Summary += "the marks are set behind the tap."
-			f.Not = "Not loss-triggered: they do not follow NAKs."
+			f.Not = "Not loss-triggered: no NAK is near them."
 			f.Advice = "The congested queue lies between the tap and " + g.key.src + ": look at the switch ports on that side; np_ecn_marked_roce_packets of " + g.key.src + " should rise."
 		}
 		out = append(out, f)

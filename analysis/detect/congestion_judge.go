@@ -16,7 +16,7 @@ func judgeCongestion(r *report.Report, c *analysis.Config) []report.Finding {
 }
 
 // marks is the table "hosts": one direction between two hosts.
-type marks struct{ ect, ce, notECT, cnps, afterNAK int64 }
+type marks struct{ ect, ce, notECT, cnps, nearNAK int64 }
 
 func (m marks) data() int64 { return m.ect + m.ce + m.notECT }
 
@@ -70,7 +70,7 @@ func (v *congestionView) marked(c *analysis.Config) []report.Finding {
 		if ce == 0 {
 			continue
 		}
-		able := max(ce, total(g.flows, func(f *report.Flow) int64 { return f.DataFrames - f.NotECT }))
+		able := max(ce, total(g.flows, func(f *report.Flow) int64 { return f.DataFrames - f.NotECT })) // marked ACKs and CNPs may add
 		worst := slices.MaxFunc(flows, func(a, b *report.Flow) int { return int(a.CE - b.CE) })
 		ev := evidence(flows, analysis.CEMark)
 		f := report.Finding{
@@ -113,10 +113,11 @@ func (v *congestionView) notECT() []report.Finding {
 	for _, g := range senders {
 		for _, f := range g.flows {
 			if f.Transport == "RC" || f.Transport == "XRC" {
-				lost += max(0, f.Lost()-f.ICRCBad) // damaged packets are no sign of a full queue
+				lost += f.Lost()
 			}
 		}
 	}
+	lost = max(0, lost-v.r.Totals.ICRCBad) // damaged packets are no sign of a full queue
 	switch {
 	case notECT == 0:
 		return nil

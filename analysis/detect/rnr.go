@@ -2,9 +2,7 @@ package detect
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -42,9 +40,13 @@ func newRNR(*analysis.Config) analysis.Observer { return &rnr{} }
 func (n *rnr) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
 		p := &b.Packets[i]
-		if p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome.Type() == ib.RNRNAK && counts(b, i) {
+		switch {
+		case !p.HasExt || !p.Op.Is(ib.IsAck) || !counts(b, i):
+		case p.Syndrome.Type() == ib.RNRNAK:
 			n.row(b.Flow[i]).refused(p)
 			b.Note(analysis.RNRNAK, i)
+		case int(b.Flow[i]) < len(n.flows) && n.flows[b.Flow[i]] != nil:
+			n.flows[b.Flow[i]].answered(p)
 		}
 	}
 	for i := range b.Events {
@@ -70,6 +72,14 @@ func (f *rnrFlow) refused(p *decode.Packet) {
 	}
 	f.tries++
 	f.open, f.psn, f.last, f.frame, f.wait = true, p.PSN, p.Time, p.Frame, int64(p.Syndrome.RNRTimer())
+}
+
+// answered takes another answer of the row: what was refused has come again if
+// it, or what follows it, is executed or refused for another reason.
+func (f *rnrFlow) answered(p *decode.Packet) {
+	if f.open && !p.PSN.Before(f.psn) && p.Syndrome&0x7F != ib.NAKPSNSequence {
+		f.open = false
+	}
 }
 
 func (f *rnrFlow) resumed(e *analysis.Event) {
@@ -116,142 +126,4 @@ func (n *rnr) Report(r *report.Report) {
 	}
 	addTable(r, "rnr", stalls)
 	addTable(r, "rnr", open)
-}
-
-const rnrFilter = "infiniband.aeth.syndrome.opcode == 1"
-
-func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
-	codes, longest := map[[3]string][]int{}, map[[3]string]int64{}
-	for _, row := range rows(r, "rnr", "stalls") {
-		k := [3]string(row.Key[:3])
-		code, _ := strconv.Atoi(row.Key[3])
-		codes[k] = append(codes[k], code)
-		longest[k] = max(longest[k], row.Values[1])
-	}
-	var stalls, zeros []report.Finding
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		if f.RNRNAKs == 0 || f.Src == report.Other {
-			continue
-		}
-		k := [3]string{f.Src, f.Dst, qpText(f.DestQP)}
-		stalls = append(stalls, rnrStall(f, codes[k], longest[k], c))
-		if slices.Contains(codes[k], 0) {
-			zeros = append(zeros, rnrZero(f))
-		}
-	}
-	out := append(condense(stalls, "queue pair", rnrFilter), condense(zeros, "queue pair", rnrFilter+" && infiniband.aeth.syndrome.timer == 0")...)
-	return append(out, condense(rnrExhausted(r, c), "queue pair", rnrFilter)...)
-}
-
-// timers writes timer codes as the waits they mean.
-func timers(codes []int) string {
-	var texts []string
-	for _, code := range slices.Compact(slices.Sorted(slices.Values(codes))) {
-		texts = append(texts, fmt.Sprintf("%s (code %d)", timerOf(code), code))
-	}
-	return strings.Join(texts, ", ")
-}
-
-func timerOf(code int) string {
-	return report.Duration(int64((ib.Syndrome(0x20) | ib.Syndrome(code&31)).RNRTimer()))
-}
-
-func rnrStall(f *report.Flow, codes []int, longest int64, c *analysis.Config) report.Finding {
-	ev := evidence([]*report.Flow{f}, analysis.RNRNAK)
-	life := max(f.LastNs-f.FirstNs, f.RNRStallNs)
-	out := report.Finding{
-		Rule: "rnr.stall", Severity: report.Warning, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
-		Values: map[string]int64{"rnr_naks": f.RNRNAKs, "stall_ns": f.RNRStallNs, "longest_stall_ns": longest, "life_ns": life},
-		Not:    "Not loss: the request arrived and was put off." + rnrEchoes(f),
-		Advice: "Find out why " + f.Src + " posts receives late: its application or progress thread, receive queue depth, SRQ limit. There `rdma statistic` counts out_of_buffer; the requester counts rnr_nak_retry_err.",
-		Filter: toward(f) + " && " + rnrFilter,
-	}
-	if float64(f.RNRStallNs) < c.Limits.RNRShare*float64(life) && longest < c.Limits.RNRWait {
-		out.Severity = report.Notice
-	}
-	wait := "the resends were not seen"
-	if f.RNRStallNs > 0 {
-		wait = fmt.Sprintf("the sender stood still for %s, %s of this queue pair's life",
-			report.Duration(f.RNRStallNs), report.Share(f.RNRStallNs, life))
-	}
-	out.Summary = fmt.Sprintf("%s had no receive buffer and said so in %s, asking for %s: %s.",
-		f.Src, report.Counted(f.RNRNAKs, "RNR NAK"), timers(codes), wait)
-	return out
-}
-
-// rnrEchoes speaks of the sequence NAKs that an RNR NAK draws after it.
-func rnrEchoes(f *report.Flow) string {
-	n := f.EvidenceOf(analysis.RNREcho.String()).Count
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" %s right behind only echo it, for requests that were already on their way.", report.Counted(n, "NAK sequence error"))
-}
-
-func rnrZero(f *report.Flow) report.Finding {
-	ev := evidence([]*report.Flow{f}, analysis.RNRNAK)
-	return report.Finding{
-		Rule: "rnr.timer-zero", Severity: report.Warning, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
-		Values:  map[string]int64{"rnr_naks": f.RNRNAKs, "timer_ns": int64(ib.Syndrome(0x20).RNRTimer())},
-		Summary: fmt.Sprintf("%s uses RNR timer code 0, which is not the shortest wait but the longest: every empty receive queue costs 655.36 ms.", f.Src),
-		Not:     "Not a retransmission timeout: the wait is what the receiver asked for.",
-		Advice:  "Set min_rnr_timer of the receiver's queue pair (ibv_modify_qp, INIT to RTR) to 1 (10 µs) or what suits; an attribute left at zero gives this code.",
-		Filter:  toward(f) + " && " + rnrFilter + " && infiniband.aeth.syndrome.timer == 0",
-	}
-}
-
-// rnrExhausted finds requesters that gave up: the wait is long over and nothing
-// was sent again, or a connection manager message followed instead.
-func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
-	var out []report.Finding
-	var end int64
-	for i := range r.Flows {
-		end = max(end, r.Flows[i].LastNs)
-	}
-	for _, row := range rows(r, "rnr", "open") {
-		tries, wait, at := row.Values[0], row.Values[1], row.Values[2]
-		hung := sentAfter(r, hosts{row.Key[1], row.Key[0]}, 1, at) // a disconnect, where a queue pair has just failed
-		if end-at < int64(c.Limits.RNRGiveUp)*wait && !hung {
-			continue
-		}
-		for i := range r.Flows {
-			f := &r.Flows[i]
-			if f.Src != row.Key[0] || f.Dst != row.Key[1] || qpText(f.DestQP) != row.Key[2] || at < f.FirstNs || at > f.LastNs {
-				continue
-			}
-			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, at+wait) {
-				continue // its requests are not in view, or go on
-			}
-			out = append(out, report.Finding{
-				Rule: "rnr.exhausted", Severity: report.Critical, Flow: f.Ref(), FirstNs: at, LastNs: end, Count: tries,
-				Frames: fewFrames(append(slices.Clone(f.EvidenceOf(analysis.RNRNAK.String()).Frames), uint64(row.Values[3]))),
-				Values: map[string]int64{"tries": tries, "wait_ns": wait, "silence_ns": end - at},
-				Summary: fmt.Sprintf("%s gave up on %s: PSN %s was refused for want of a receive buffer %s in a row, and after the last wait of %s it was not sent again.",
-					f.Dst, f.Src, row.Key[3], times(tries), report.Duration(wait)),
-				Not:    "Not the end of the capture, which goes on past the wait; not loss, for every try was answered.",
-				Advice: "The requester's completion says RNR retry counter exceeded. Post receives earlier on " + f.Src + ", or raise rnr_retry (7 means for ever) on " + f.Dst + ".",
-				Filter: toward(f) + " && " + rnrFilter,
-			})
-		}
-	}
-	return out
-}
-
-// sentAfter reports whether anything travelled between two hosts towards a queue
-// pair after a time.
-func sentAfter(r *report.Report, h hosts, qp uint32, ns int64) bool {
-	for i := range r.Flows {
-		if f := &r.Flows[i]; f.Src == h.src && f.Dst == h.dst && f.DestQP == qp && f.LastNs > ns {
-			return true
-		}
-	}
-	return false
-}
-
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return report.Count(n) + " times"
 }

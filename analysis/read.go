@@ -205,6 +205,7 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	if !e.known && e.dmaLen > 0 {
 		if mtu := r.readMTU(); mtu > 0 {
 			e.end, e.known = e.start.Add(int32((e.dmaLen+mtu-1)/mtu)), true
+			r.req.reaches(e.end)
 		}
 	}
 	rd.advance(p, i)
@@ -221,6 +222,16 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 		rd.high, rd.seen = e.cursor, true
 	}
 	return v
+}
+
+// reaches notes that the last request turned out to use all PSNs before end.
+func (q *requests) reaches(end ib.PSN) {
+	if end.After(q.high) {
+		q.high = end
+	}
+	if !q.known {
+		q.cur, q.known = q.high, true
+	}
 }
 
 // passOver closes the READs before index i: a responder answers in order.

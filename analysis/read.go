@@ -36,7 +36,7 @@ const readsMax = 64
 func (rd *reads) answered(psn ib.PSN, t int64) bool {
 	for i := range rd.list {
 		e := &rd.list[i]
-		if e.first != 0 && e.first < t && !psn.Before(e.start) && (psn.Before(e.cursor) || psn == e.start) {
+		if e.first != 0 && e.first < t && !psn.Before(e.start) && !psn.After(e.cursor) {
 			return true
 		}
 	}
@@ -205,7 +205,7 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	if !e.known && e.dmaLen > 0 {
 		if mtu := r.readMTU(); mtu > 0 {
 			e.end, e.known = e.start.Add(int32((e.dmaLen+mtu-1)/mtu)), true
-			r.req.reaches(e.end)
+			r.req.reaches(e.start, e.end)
 		}
 	}
 	rd.advance(p, i)
@@ -224,13 +224,11 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	return v
 }
 
-// reaches notes that the last request turned out to use all PSNs before end.
-func (q *requests) reaches(end ib.PSN) {
-	if end.After(q.high) {
-		q.high = end
-	}
-	if !q.known {
-		q.cur, q.known = q.high, true
+// reaches notes that the READ at start, if it is the last request so far, uses
+// all PSNs before end.
+func (q *requests) reaches(start, end ib.PSN) {
+	if q.high == start.Add(1) && !q.known {
+		q.high, q.cur, q.known = end, end, true
 	}
 }
 

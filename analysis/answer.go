@@ -145,7 +145,7 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	if q.unaSet && !end.After(q.una) {
 		return
 	}
-	q.una, q.unaSet, q.lastAnswer = end, true, p.Time
+	q.una, q.unaSet = end, true
 	if rec == nil {
 		return
 	}

@@ -19,9 +19,10 @@ type bundle struct {
 	// rising tells, by direction, that a sequence of that sender has shown IPv4
 	// IDs that rise from packet to packet.
 	rising [2]bool
-	// turn is the shortest time, by direction of the requests, from an answer
-	// at the tap to the request that waited for it: the other part of the round
-	// trip, at most. 0 unknown.
+	// turn is the shortest time, by direction of the requests, from a NAK at
+	// the tap to the resend that it drew: the other part of the round trip. It
+	// cannot be had from ACKs, since the next request may have been under way.
+	// 0 unknown.
 	turn   [2]int64
 	conns  []conn // what CM said, oldest first, at most connsMax
 	held   []heldPacket

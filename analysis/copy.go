@@ -12,7 +12,7 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 	if e == nil || e.op != p.Op || e.tag != copyTag(p) || e.id != p.IPID {
 		return false
 	}
-	if p.IPv6 || !ids.usable() {
+	if p.IPv6 || !ids.tells(p.IPID) {
 		// No ID tells a copy from a resend, so the time must: a resend needs a
 		// reason that takes half a round trip to arrive.
 		if !s.tooSoonToResend(r, e, p) {
@@ -23,12 +23,11 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 	return true
 }
 
-// The times within which a packet that looks like one just seen is a copy,
-// where no round trip is known: no timer is that short, and where NAKs are in
-// view none came between.
+// The times within which a packet that looks like one just seen is a copy.
 const (
-	copyWithinView = 30_000 // ns, the other direction is in view
-	copyWithin     = 3_000  // ns, it is not: a NAK may have come unseen
+	copyWithinView = 30_000    // ns, at least, where the other direction is in view: no timer is that short
+	copyAtMost     = 1_000_000 // ns, however long the round trip: timers of a millisecond exist
+	copyWithin     = 3_000     // ns, where it is not in view: a NAK may have come unseen
 )
 
 func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
@@ -36,28 +35,59 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if r.peer == nil {
 		return gap <= copyWithin
 	}
-	if rec := r.req.rec; rec != nil {
-		if rec.naks.last().set && rec.naks.last().time >= e.time || rec.rnr.set && rec.rnr.time >= e.time {
-			return false
+	q := &r.req
+	if q.pass > 0 && p.PSN == q.cur {
+		return false // the resend pass goes on with it
+	}
+	if rec := q.rec; rec != nil {
+		n := rec.lastNAK()
+		if r.doubled() {
+			if n.set && n.time >= e.time && r.couldFollow(n, p) {
+				return false
+			}
+		} else if recently := p.Time - s.patience(r); n.set && n.time > recently || rec.lastResend > recently {
+			return false // in the midst of resends, a packet alike is rather one more
 		}
 		if p.Op.Is(ib.IsRead) && rec.reads.holes.open > 0 {
 			return false
 		}
 	}
-	return gap <= max(r.minRTT()/2, copyWithinView)
+	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
+}
+
+// doubled reports whether frames of this row stand twice as a rule.
+func (r *row) doubled() bool { return r.count.MirrorDuplicates*3 >= r.count.Frames }
+
+// lastNAK returns the newest NAK or RNR NAK.
+func (rec *recovery) lastNAK() *nakInfo {
+	if n := rec.naks.last(); n.time >= rec.rnr.time {
+		return n
+	}
+	return &rec.rnr
+}
+
+// couldFollow reports whether the packet may be the first resend that the NAK
+// drew: with the PSN that the NAK named, and not before the requester can have
+// turned around.
+func (r *row) couldFollow(n *nakInfo, p *decode.Packet) bool {
+	if turn := r.bundle.turn[r.dir]; turn > 0 && p.Time-n.time < turn-turn/8 {
+		return false
+	}
+	return p.PSN == n.psn
 }
 
 // copyReach is how many PSNs of responses stay in memory for their copies.
 const copyReach = 64
 
 // isCopyOfResponse is isCopy for ACKs and READ responses. Where no ID tells, a
-// responder that answers every resent request with the same ACK makes ACKs
-// that look like copies, so none is called a copy while requests are resent.
+// responder that answers every duplicate request with the same ACK makes ACKs
+// that look like copies, so none is called a copy while there may be duplicates
+// about.
 func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
 		if e := c.recent.get(p.PSN); e != nil && e.op == p.Op && e.tag == copyTag(p) && e.id == p.IPID {
-			if !p.IPv6 && c.ids.usable() || s.responseTooSoon(g, e, p) {
+			if !p.IPv6 && c.ids.tells(p.IPID) || s.responseTooSoon(g, e, p) {
 				s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
 				return true
 			}
@@ -74,8 +104,12 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)
 	if r := g.peer; r != nil {
 		limit = copyWithinView
-		if rec := r.req.rec; rec != nil && rec.pass.time >= e.time-s.patience(r) && rec.pass.sent > 0 {
+		rec := r.req.rec
+		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
+		}
+		if rec != nil && p.Op.Is(ib.IsReadResponse) && !g.doubled() && rec.lastResend > p.Time-s.patience(r) {
+			return false // asked for again
 		}
 	}
 	return p.Time-e.time <= limit

@@ -110,9 +110,10 @@ func (o *idOrder) rising() bool { return o.mayRise() && o.rises >= risesNeeded }
 
 func (o *idOrder) mayRise() bool { return !o.broken && o.same == 0 }
 
-// usable reports whether equal IDs mean one packet: they change from packet to
-// packet, whether they rise or not.
-func (o *idOrder) usable() bool { return o.same == 0 }
+// tells reports whether this ID, standing on two frames, means one packet: the
+// sender's IDs change from packet to packet, whether they rise or not. Zero is
+// what senders write who number nothing.
+func (o *idOrder) tells(id uint16) bool { return o.same == 0 && (id != 0 || o.rises > 0) }
 
 // sentBefore reports whether the packet was sent before the one of its
 // sequence that was sent last, as its ID tells where the sender's IDs rise.

@@ -24,6 +24,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	case RetransmittedNAK:
 		n := rec.naks.pending(p.PSN)
 		start, n.used = n.psn, true
+		s.learnTurn(r, p.Time-n.time)
 	case RetransmittedRNR:
 		rec.rnr.used, rec.naks = true, nakList{}
 		stalled := r
@@ -83,8 +84,9 @@ func (s *shard) judgeLate(r *row, t int64) {
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame})
 }
 
-// slowReaction is how long a requester may sit on a NAK, ns, before a resend is
-// rather put down to its timer. Software takes milliseconds; timers of four and
+// slowReaction is how long a requester may sit on a NAK, or on a response that
+// shows one before it missing, ns, before a resend is rather put down to its
+// timer. Software takes milliseconds; timers of four and
 // less are rare, and would have to follow a NAK whose resend the network lost
 // whole.
 const slowReaction = 10_000_000
@@ -100,7 +102,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
-	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r) {
+	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
 	switch {
@@ -121,6 +123,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	q := &r.req
 	rec := q.recovery()
 	rec.pass.sent++
+	rec.lastResend = p.Time
 	if rec.pass.sent > 1 {
 		q.gobackn = true
 	}
@@ -130,6 +133,9 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 		kind = RetransmittedUnknown
 	}
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.pass.frame})
+	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.unaSet && p.PSN.Before(q.una) {
+		rec.duplicate = p.Time
+	}
 	s.closeBy(r, p, span)
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {

@@ -27,12 +27,11 @@ type requests struct {
 
 	lastFresh int64 // time of the last request that was sent the first time
 
-	inOrder    int   // UD: packets that followed their predecessor, since the last jump
-	lastAnswer int64 // time of the last answer that was news
-	newest     int64 // time of the packet that was sent last, as far as IDs tell
-	ids        idOrder
-	recent     recent
-	rec        *recovery // nil until something out of the ordinary happens
+	inOrder int   // UD: packets that followed their predecessor, since the last jump
+	newest  int64 // time of the packet that was sent last, as far as IDs tell
+	ids     idOrder
+	recent  recent
+	rec     *recovery // nil until something out of the ordinary happens
 }
 
 // recovery is what a sequence needs once something went wrong, or READs are
@@ -47,7 +46,11 @@ type recovery struct {
 	resends []resend        // of which no answer has come
 	waiting []firstAnswer   // first answers that only a known round trip can judge
 	trail   trail
-	reads   reads
+	// duplicate is when a request last passed that the receiver may have had
+	// already, and may answer again; 0 never.
+	duplicate  int64
+	lastResend int64 // when a request last passed again; 0 never
+	reads      reads
 }
 
 // passInfo is the current resend pass.
@@ -173,13 +176,35 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
 			s.lookBack(r, p)
 		}
-		if h := q.holeInPass(p.PSN); h != nil && (p.IPv6 || !r.idsRise()) {
-			q.rec.tent = append(q.rec.tent, *p)
-			return 0
+		if p.IPv6 || !r.idsRise() {
+			if q.holeInPass(p.PSN) != nil {
+				q.rec.tent = append(q.rec.tent, *p)
+				return 0
+			}
+			if s.lateInPass(r, p) {
+				s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+				s.resent(r, p, span)
+				return s.keepLate(r, p, Resent)
+			}
 		}
 		s.newPass(r, p)
 	}
 	return s.accept(r, p, span, known)
+}
+
+// lateInPass reports whether a packet behind the cursor is one that the current
+// resend pass skipped over and that comes late: the pass has not shown it yet,
+// and nothing asks for a new pass.
+func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if q.pass == 0 || !p.PSN.After(q.rec.pass.start) {
+		return false
+	}
+	if e := q.recent.get(p.PSN); e == nil || e.time >= q.rec.pass.time {
+		return false
+	}
+	n := q.rec.naks.pending(p.PSN)
+	return (n == nil || n.psn != p.PSN) && p.Time-q.last < s.patience(r)
 }
 
 // beforeFirst is how far before the first packet of a row a late one may lie.
@@ -224,7 +249,6 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 				r.bundle.rising[r.dir] = true
 			}
 		}
-		s.measureTurn(r, p)
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time
 		if q.rec != nil && q.rec.pass.late {
@@ -536,10 +560,18 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
 	}
 	for i := range rec.naks {
 		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time {
-			return true
+			return p.Time-n.time >= r.turnaround()
 		}
 	}
 	return waited > s.patience(r)
+}
+
+// turnaround is the least time from a NAK at the tap to the resend it draws.
+func (r *row) turnaround() int64 {
+	if turn := r.bundle.turn[r.dir]; turn > 0 {
+		return turn - turn/8
+	}
+	return max(2*r.minRTT(), 3_000)
 }
 
 // patience is how long a reaction to what the wire shows may take: silence
@@ -562,15 +594,18 @@ func (r *row) reaction() int64 {
 	return 4 * (r.minRTT() + r.bundle.turn[r.dir])
 }
 
-// measureTurn takes the time from the answer that left nothing outstanding to
-// the next request.
-func (s *shard) measureTurn(r *row, p *decode.Packet) {
-	q := &r.req
-	if !q.unaSet || q.una != p.PSN || q.lastAnswer == 0 || p.Time <= q.lastAnswer {
-		return
+// soonest is how soon a requester would usually ask again for a response that
+// it missed. It decides only where nothing was asked again to the end.
+func (r *row) soonest() int64 {
+	if r.bundle.turn[r.dir] > 0 {
+		return r.reaction()
 	}
-	if t := &r.bundle.turn[r.dir]; *t == 0 || p.Time-q.lastAnswer < *t {
-		*t = p.Time - q.lastAnswer
+	return max(4*r.minRTT(), 20_000)
+}
+
+// learnTurn takes a sample of how fast the requester of this row reacts.
+func (s *shard) learnTurn(r *row, turn int64) {
+	if t := &r.bundle.turn[r.dir]; turn > 0 && (*t == 0 || turn < *t) {
+		*t = turn
 	}
-	q.lastAnswer = 0
 }

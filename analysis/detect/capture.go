@@ -104,7 +104,7 @@ func oneDirection(r *report.Report) []report.Finding {
 				report.Counted(row.Values[0], "queue pair"), h.src, h.dst, h.dst),
 			Not:    "Not a silent peer: the sender goes on, which it would not without answers.",
 			Advice: "Mirror both directions, or both fibres; under asymmetric routing the way back takes another switch.",
-			Filter: between(h) + " || " + between(h.back()),
+			Filter: "(" + between(h) + ") || (" + between(h.back()) + ")",
 		})
 	}
 	return condense(out, "host pair", "infiniband")

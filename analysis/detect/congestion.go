@@ -166,9 +166,3 @@ func (x *congestionFlow) classes(f *report.Flow) []report.Row {
 	list("cnp", uint64(x.cnpPCP), pcp)
 	return out
 }
-
-// movesData reports whether the packet moves user data, outside the management
-// queue pairs.
-func movesData(p *decode.Packet) bool {
-	return p.QP > 1 && p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck)
-}

@@ -69,7 +69,7 @@ func (v *congestionView) missing(c *analysis.Config) []report.Finding {
 				g.key, report.Counted(ce, "data frame"), report.Counted(int64(len(v.senders(flows))), "sender")),
 			Not:    "Not a tap that sees one direction only: other frames from " + g.key + " to these senders are in the capture.",
 			Advice: "Check that " + g.key + " has its notification point on for this priority (mlnx_qos, roce_np/enable, `ethtool -S` np_cnp_sent against np_ecn_marked_roce_packets). Software RoCE (rxe) never sends CNPs.",
-			Filter: ecnFilter(g.key, 3) + " || " + cnpFilter + " && " + address(g.key, "src"),
+			Filter: "(" + ecnFilter(g.key, 3) + ") || (" + cnpFilter + " && " + address(g.key, "src") + ")",
 		})
 	}
 	return condense(out, "receiver", cnpFilter+" || ip.dsfield.ecn == 3 || ipv6.tclass.ecn == 3")

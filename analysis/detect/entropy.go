@@ -5,7 +5,6 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
-	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
@@ -55,16 +54,11 @@ func (e *entropy) Observe(b *analysis.Batch) {
 		if p.Op.Is(ib.IsRequest) {
 			l.requests++
 		}
-		if carries(p) {
+		if movesData(p) {
 			l.frames++
 			l.bytes += int64(p.PayloadLen)
 		}
 	}
-}
-
-// carries reports whether the packet moves user data.
-func carries(p *decode.Packet) bool {
-	return p.Op.Is(ib.IsSend | ib.IsWrite | ib.IsReadResponse | ib.IsAtomic | ib.IsAtomicAck)
 }
 
 func (f *entropyFlow) load(port uint16) *portLoad {

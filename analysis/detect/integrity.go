@@ -4,6 +4,7 @@ import (
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Integrity counts packets whose invariant CRC is wrong.
@@ -32,7 +33,7 @@ type addresses struct{ src, dst [16]byte }
 
 // badFrames is damaged frames that stand in no column of a row.
 type badFrames struct {
-	count                 int64
+	count, answers        int64 // answers: ACKs, NAKs and READ responses
 	firstFrame, lastFrame uint64
 	firstNs, lastNs       int64
 }
@@ -87,6 +88,9 @@ func (f *badFrames) add(p *decode.Packet) {
 		f.firstFrame, f.firstNs = p.Frame, p.Time
 	}
 	f.count++
+	if p.Op.Is(ib.IsResponse) {
+		f.answers++
+	}
 	f.firstNs = min(f.firstNs, p.Time)
 	f.lastFrame, f.lastNs = p.Frame, max(f.lastNs, p.Time)
 }
@@ -95,12 +99,12 @@ func (n *integrity) Report(r *report.Report) {
 	t := report.Table{
 		Name: "damaged", Help: "Frames with a bad ICRC that no flow counts: of no flow, or further copies of a good one.",
 		Keys: []string{"src", "dst", "what"},
-		Columns: append(columns("frames", "frames"), report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak},
+		Columns: append(columns("frames", "frames", "answers"), report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak},
 			report.Column{Name: "first_ns", Kind: report.Floor}, report.Column{Name: "last_ns", Kind: report.Peak}),
 	}
 	row := func(src, dst, what string, x *badFrames) {
 		t.Rows = append(t.Rows, report.Row{Key: []string{src, dst, what},
-			Values: []int64{x.count, int64(x.firstFrame), int64(x.lastFrame), x.firstNs, x.lastNs}})
+			Values: []int64{x.count, x.answers, int64(x.firstFrame), int64(x.lastFrame), x.firstNs, x.lastNs}})
 	}
 	for id := range n.flows {
 		x, f := &n.flows[id], &r.Flows[id]

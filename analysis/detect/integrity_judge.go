@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -27,7 +29,7 @@ type party struct {
 	frames    []uint64
 	flows     []*report.Flow // with bad frames
 	peers     map[string]bool
-	accepted  int64 // bad frames that were acknowledged, and not sent again
+	accepted  int64 // frames that show that receivers take bad ones for right
 }
 
 // integrityView is the frames by sender, by receiver, and copies by direction.
@@ -49,20 +51,23 @@ func judgeIntegrity(r *report.Report, c *analysis.Config) []report.Finding {
 			out = append(out, icrcSender(src, p))
 		}
 	}
-	out = condense(out, "sender", "infiniband.invariant.crc.bad")
-	return append(out, condense(append(v.path(r, blamed), v.behind()...), "receiver", "infiniband")...)
+	out = condense(out, "sender", "infiniband")
+	return append(out, condense(append(v.path(blamed), v.behind()...), "receiver", "infiniband")...)
 }
 
 func readIntegrity(r *report.Report) *integrityView {
 	v := &integrityView{from: map[string]*party{}, to: map[string]*party{}, copies: map[hosts]*party{}}
-	for _, g := range groupBy(r, hostsOf) {
+	directions := groupBy(r, hostsOf)
+	back := map[hosts][]*report.Flow{}
+	for _, g := range directions {
+		back[g.key.back()] = g.flows
 		for _, f := range g.flows {
 			v.from[f.Src] = v.from[f.Src].flow(f, f.Dst)
 			v.to[f.Dst] = v.to[f.Dst].flow(f, f.Src)
 		}
 	}
-	for _, g := range groupBy(r, hostsOf) {
-		if bad := total(g.flows, icrcBad); bad > 0 && answered(r, g) {
+	for _, g := range directions {
+		if bad := total(g.flows, icrcBad); bad > 0 && answered(g.flows, back[g.key]) {
 			v.from[g.key.src].accepted += bad
 		}
 	}
@@ -82,15 +87,9 @@ func icrcBad(f *report.Flow) int64 { return f.ICRCBad }
 
 // answered reports whether the receiver of damaged requests acknowledges them
 // and gets nothing again: then they were not damaged when it got them.
-func answered(r *report.Report, g group[hosts]) bool {
-	resent := total(g.flows, (*report.Flow).Resent)
-	var acks, naks int64
-	for i := range r.Flows {
-		if f := &r.Flows[i]; hostsOf(f) == g.key.back() {
-			acks, naks = acks+f.Acks, naks+f.NAKs()
-		}
-	}
-	return acks > 0 && naks == 0 && resent == 0 && total(g.flows, func(f *report.Flow) int64 { return f.RequestFrames }) > 0
+func answered(flows, back []*report.Flow) bool {
+	return total(flows, func(f *report.Flow) int64 { return f.RequestFrames }) > 0 && total(flows, (*report.Flow).Resent) == 0 &&
+		total(back, func(f *report.Flow) int64 { return f.Acks }) > 0 && total(back, (*report.Flow).NAKs) == 0
 }
 
 func (p *party) flow(f *report.Flow, peer string) *party {
@@ -112,7 +111,8 @@ func (p *party) row(row report.Row, peer string) *party {
 		p = &party{peers: map[string]bool{}}
 	}
 	x := row.Values
-	p.seen(x[0], x[3], x[4], peer, uint64(x[1]), uint64(x[2]))
+	p.seen(x[0], x[4], x[5], peer, uint64(x[2]), uint64(x[3]))
+	p.accepted += x[1]
 	return p
 }
 
@@ -170,7 +170,7 @@ func icrcSender(src string, p *party) report.Finding {
 }
 
 // path speaks of each receiver that gets some damaged packets.
-func (v *integrityView) path(r *report.Report, blamed map[string]bool) []report.Finding {
+func (v *integrityView) path(blamed map[string]bool) []report.Finding {
 	var out []report.Finding
 	for _, dst := range sortedKeys(v.to) {
 		p := v.to[dst]
@@ -191,7 +191,9 @@ func (v *integrityView) path(r *report.Report, blamed map[string]bool) []report.
 // behind speaks of frames that are right at one tap and wrong at the next.
 func (v *integrityView) behind() []report.Finding {
 	var out []report.Finding
-	for h, p := range v.copies {
+	pairs := slices.SortedFunc(maps.Keys(v.copies), func(a, b hosts) int { return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst)) })
+	for _, h := range pairs {
+		p := v.copies[h]
 		f := p.finding("icrc.path", report.Warning)
 		f.Summary = fmt.Sprintf("%s from %s to %s pass twice, and the second time the ICRC is wrong: something between the two taps changes what it covers.",
 			report.Counted(p.bad, "frame"), h.src, h.dst)
@@ -200,6 +202,5 @@ func (v *integrityView) behind() []report.Finding {
 		f.Filter = "infiniband && " + between(h)
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b report.Finding) int { return int(b.Count - a.Count) })
 	return out
 }

@@ -178,7 +178,10 @@ func (a *app) write(r *report.Report, format string, o *analyzeOptions) error {
 	}
 	width, is := terminal(a.stdout)
 	opt := render.Options{Width: width, Color: o.colored(is)}
-	return buffered(a.stdout, func(w io.Writer) error { return render.Write(w, format, r, opt) })
+	if err := buffered(a.stdout, func(w io.Writer) error { return render.Write(w, format, r, opt) }); err != nil {
+		return unwritable("the output", err)
+	}
+	return nil
 }
 
 func (o *analyzeOptions) colored(terminal bool) bool {

@@ -184,7 +184,7 @@ func writeFields(w *bufio.Writer, fields []field, l *line) error {
 			w.WriteString(fields[i].text(l))
 		}
 	}
-	return w.WriteByte('\n') // which returns the error of any write before
+	return w.WriteByte('\n') // the error of any write before
 }
 
 // jsonFlag is a flag in JSON.
@@ -219,8 +219,8 @@ func writeJSON(w *bufio.Writer, fields []field, named bool, l *line) error {
 			w.WriteString(f.text(l))
 		}
 	}
-	w.WriteString("}\n")
-	return nil
+	_, err := w.WriteString("}\n") // the error of any write before
+	return err
 }
 
 func (l *line) jsonFlags() []byte {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,7 +35,7 @@ the opcode brings, and in brackets the flags of the analysis. An arrow in a flag
 points to the frame that decided: [lost_downstream →#812].
 
 A verdict may need frames that come much later. Lines wait for it, but for no
-more than 65,536 frames.
+more than 65,536 frames (4,096 with -V).
 
 --only takes words, a * in which stands for anything. A frame is printed when
 any of them fits:
@@ -94,7 +93,10 @@ func (a *app) packets(ctx context.Context, o *packetsOptions, args []string) err
 	if !only.flags() && !o.layers && o.format.value == "fields" && !slices.ContainsFunc(fields, field.ofAnalysis) {
 		w.hold = 0
 	}
-	err = errors.Join(w.run(ctx, ins.source(), uint16(o.port)), out.Flush())
+	err = w.run(ctx, ins.source(), uint16(o.port))
+	if ferr := out.Flush(); err == nil && ferr != nil {
+		err = unwritable("the output", ferr)
+	}
 	a.tellDamage(ins)
 	if w.late > 0 {
 		a.tell(fmt.Sprintf("%d verdicts came after their frame had to be printed, and are missing above", w.late),

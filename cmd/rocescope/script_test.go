@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CAPTURES", captures)
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second before it ends
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "records": records},

@@ -82,12 +82,11 @@ func (w *window) run(ctx context.Context, src analysis.Source, port uint16) erro
 func (w *window) plain(ctx context.Context, src analysis.Source, port uint16) error {
 	d := decode.Decoder{Port: port}
 	var f decode.Frame
-	w.lines = make([]line, 1)
+	l := new(line)
 	for ctx.Err() == nil && src.Read(&f) == nil { // an input's source ends with io.EOF alone
-		w.lines[0] = line{link: f.Link}
-		d.Decode(&f, &w.lines[0].packet)
-		w.first = 0
-		w.put(&w.lines[0])
+		*l = line{flags: l.flags[:0]}
+		d.Decode(&f, &l.packet)
+		w.put(l)
 	}
 	return w.err
 }
@@ -180,7 +179,8 @@ func (w *window) put(l *line) {
 		return
 	}
 	l.start = w.start
-	if w.err = w.print(l); w.err != nil {
+	if err := w.print(l); err != nil {
+		w.err = unwritable("the output", err)
 		w.stop()
 	}
 	if w.printed++; w.printed == w.most {

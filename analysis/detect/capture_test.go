@@ -1,0 +1,79 @@
+package detect
+
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// oneSided sends WRITEs of which no answer is captured.
+func (w *wire) oneSided(n int) {
+	for i := range ib.PSN(n) {
+		w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x12, psn: i, ext: reth(0, 1, 64), payload: 64})
+	}
+}
+
+func TestOneDirectionIsNotASilentPeer(t *testing.T) {
+	for _, test := range []struct {
+		desc string
+		send func(*wire)
+		want bool
+	}{
+		{"requests that go on without an answer", func(w *wire) { w.oneSided(40) }, true},
+		{"answers without a request", func(w *wire) { w.answer(2, 1, 0x112, 5, 0x1F) }, true},
+		{"both directions", func(w *wire) { w.writes(1, 2, 40) }, false},
+		{"a window that is sent again and again", func(w *wire) {
+			for range 4 {
+				w.oneSided(20)
+				w.wait(20_000 * usec)
+			}
+		}, false},
+		{"too few to tell", func(w *wire) { w.oneSided(3) }, false},
+	} {
+		w := newWire()
+		test.send(w)
+		r := findings(t, w)
+		if !test.want {
+			silent(t, r, "capture.one-direction")
+			continue
+		}
+		if f := finding(t, r, "capture.one-direction"); f.Severity != report.Notice {
+			t.Errorf("%s: %s", test.desc, f.Severity)
+		}
+	}
+}
+
+func TestWhatTheFileSays(t *testing.T) {
+	for _, test := range []struct {
+		rule     string
+		severity report.Severity
+		capture  report.Capture
+		totals   report.Totals
+	}{
+		{"capture.damaged", report.Warning, report.Capture{Damaged: "record cut"}, report.Totals{RoCE: 1}},
+		{"capture.truncated", report.Info, report.Capture{Frames: 9, Truncated: 3}, report.Totals{RoCE: 1}},
+		{"capture.missed", report.Notice, report.Capture{Frames: 9, Dropped: 3}, report.Totals{RoCE: 1}},
+		{"capture.no-roce", report.Warning, report.Capture{Frames: 9}, report.Totals{Frames: 9, Other: 9}},
+		{"capture.no-roce", report.Warning, report.Capture{}, report.Totals{}},
+		{"uet.present", report.Info, report.Capture{}, report.Totals{Frames: 2, RoCE: 1, UET: 1}},
+	} {
+		r := &report.Report{Captures: []report.Capture{test.capture}, Totals: test.totals}
+		analysis.Judge(r, All(), analysis.Defaults(1))
+		if f := finding(t, r, test.rule); f.Severity != test.severity || len(r.Findings) != 1 {
+			t.Errorf("%s: %s among %q", test.rule, f.Severity, rulesOf(r))
+		}
+	}
+}
+
+func TestCopiesAreReportedOnce(t *testing.T) {
+	w := newWire()
+	for psn := range ib.PSN(20) {
+		w.write(1, 2, 0x12, psn)
+		w.again()
+	}
+	if f := finding(t, findings(t, w), "capture.duplicated"); f.Count != 20 {
+		t.Errorf("%d copies, want 20", f.Count)
+	}
+}

@@ -1,0 +1,110 @@
+package detect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+func marked(p *packet) { p.ecn = decode.CE }
+func notECT(p *packet) { p.notECT = true }
+
+// writes sends some WRITEs from a host to another, ten microseconds apart.
+func (w *wire) writes(src, dst byte, n int, change ...func(*packet)) {
+	for i := range n {
+		w.write(src, dst, uint32(src)<<4, ib.PSN(i), change...)
+		w.wait(10 * usec)
+	}
+}
+
+func TestMarksAndTheirNotification(t *testing.T) {
+	congestionRules := []string{"ecn.marked", "ecn.not-ect", "cnp.missing", "cnp.without-ce", "cnp.class"}
+	for _, test := range []struct {
+		desc string
+		send func(*wire)
+		want map[string]report.Severity
+	}{
+		{"nothing marked, nothing lost, all Not-ECT", func(w *wire) { w.writes(1, 2, 40, notECT) }, nil},
+		{"a few marks, and a CNP", func(w *wire) {
+			w.writes(1, 2, 98)
+			w.write(1, 2, 0x10, 98, marked)
+			w.cnp(2, 1, 0x110)
+		}, map[string]report.Severity{"ecn.marked": report.Notice}},
+		{"many marks, and a CNP", func(w *wire) {
+			w.writes(1, 2, 20, marked)
+			w.cnp(2, 1, 0x110)
+		}, map[string]report.Severity{"ecn.marked": report.Warning}},
+		{"many marks, and no CNP", func(w *wire) { w.writes(1, 2, 20, marked) },
+			map[string]report.Severity{"ecn.marked": report.Warning, "cnp.missing": report.Warning}},
+		{"marks of which only the senders' direction is in view", func(w *wire) {
+			for i := range ib.PSN(20) {
+				w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: i, ext: reth(0, 1, 64), payload: 64, ecn: decode.CE})
+				w.wait(10 * usec)
+			}
+		}, map[string]report.Severity{"ecn.marked": report.Warning}},
+		{"a CNP in the class of the data", func(w *wire) {
+			w.writes(1, 2, 98)
+			w.write(1, 2, 0x10, 98, marked)
+			w.send(packet{src: 2, dst: 1, op: ib.CNP, qp: 0x110, payload: 16, dscp: 26})
+		}, map[string]report.Severity{"ecn.marked": report.Notice, "cnp.class": report.Notice}},
+		{"a CNP and no mark", func(w *wire) { w.writes(1, 2, 20); w.cnp(2, 1, 0x110) },
+			map[string]report.Severity{"cnp.without-ce": report.Notice}},
+		{"one sender Not-ECT beside another", func(w *wire) { w.writes(1, 2, 20); w.writes(3, 2, 20, notECT) },
+			map[string]report.Severity{"ecn.not-ect": report.Notice}},
+	} {
+		w := newWire()
+		test.send(w)
+		r := findings(t, w)
+		got := map[string]report.Severity{}
+		for _, f := range r.Findings {
+			for _, rule := range congestionRules {
+				if f.Rule == rule {
+					got[rule] = f.Severity
+				}
+			}
+		}
+		for _, rule := range congestionRules {
+			if got[rule] != test.want[rule] {
+				t.Errorf("%s: %s is %q, want %q", test.desc, rule, got[rule], test.want[rule])
+			}
+		}
+	}
+}
+
+func TestCNPsAndCopiesOfMarks(t *testing.T) {
+	w := newWire()
+	w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: 1, ext: reth(0, 1, 64), payload: 64, ecn: decode.CE})
+	w.again()
+	w.cnp(2, 1, 0x110)
+	r := findings(t, w)
+	if r.Totals.CE != 1 || r.Totals.CNPs != 1 {
+		t.Errorf("%d marks and %d CNPs, want 1 and 1", r.Totals.CE, r.Totals.CNPs)
+	}
+	for i := range r.Flows {
+		if r.Flows[i].BECN != 0 {
+			t.Errorf("the BECN of a CNP counts in becn_frames")
+		}
+	}
+}
+
+func TestCNPNearNAKIsTriggeredByLoss(t *testing.T) {
+	for _, order := range []string{"CNP first", "NAK first"} {
+		w := newWire()
+		w.writes(1, 2, 5)
+		w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: 5, ext: reth(0, 1, 64), payload: 64})
+		if order == "CNP first" {
+			w.cnp(2, 1, 0x110)
+		}
+		w.answer(2, 1, 0x110, 5, ib.NAKPSNSequence)
+		if order == "NAK first" {
+			w.cnp(2, 1, 0x110)
+		}
+		f := finding(t, findings(t, w), "cnp.without-ce")
+		if !strings.Contains(f.Summary, "loss triggers them") {
+			t.Errorf("%s: %s", order, f.Summary)
+		}
+	}
+}

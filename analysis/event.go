@@ -38,6 +38,8 @@ const (
 	RetransmittedUnknown // no cause to be seen
 	Spurious             // a resent request that was not needed
 	NeedlessPass         // a timeout while the answer was on its way
+	TimeoutPass          // a timer ran out; Value: ns since the packet was last sent, Count: how often in a row for this PSN
+	Outstanding          // at the end of the row: Count requests from PSN on were never answered; Frame is the last one, Value: how often PSN was sent
 
 	ResponseGap
 	ResponseLostUpstream
@@ -67,6 +69,7 @@ var eventNames = [NumEventKinds]string{
 	RetransmittedNAK: "retransmission_nak", RetransmittedTimeout: "retransmission_timeout",
 	RetransmittedImplied: "retransmission_implied", RetransmittedRNR: "retransmission_rnr",
 	RetransmittedUnknown: "retransmission", Spurious: "spurious_retransmission", NeedlessPass: "needless_timeout",
+	TimeoutPass: "timeout", Outstanding: "outstanding",
 	ResponseGap: "response_gap", ResponseLostUpstream: "response_lost_upstream", ResponseReordered: "response_out_of_order",
 	ResponseNotCaptured: "response_not_captured", ResponseUnresolved: "response_unresolved",
 	ResponseLostDownstream: "response_lost_downstream", ResponseRetransmitted: "response_retransmission",

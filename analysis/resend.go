@@ -34,7 +34,19 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.emit(Event{Kind: RNRStall, Count: 1, Flow: stalled.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame, Value: p.Time - rec.rnr.time})
 	}
 	q.pass++
-	rec.pass = passInfo{number: q.pass, explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
+	tries := int32(0)
+	if cause == RetransmittedTimeout {
+		tries = 1
+		if rec.pass.cause == cause && rec.pass.start == p.PSN {
+			tries += rec.pass.tries
+		}
+		waited := p.Time - q.last
+		if e := q.recent.get(p.PSN); e != nil {
+			waited = p.Time - e.time
+		}
+		s.emit(Event{Kind: TimeoutPass, Count: tries, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Value: waited})
+	}
+	rec.pass = passInfo{number: q.pass, tries: tries, explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.

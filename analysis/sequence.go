@@ -13,17 +13,18 @@ import (
 // same pass came late, and a hole that the receiver acknowledged without
 // either was never missing in the network, only in the capture.
 type requests struct {
-	started bool
-	known   bool   // cur is known; it is not behind a READ of unknown length
-	unaSet  bool   // a response has been seen
-	gobackn bool   // this sender repeats what follows a resent packet
-	cur     ib.PSN // the PSN the current pass expects next
-	high    ib.PSN // one past the highest PSN sent
-	una     ib.PSN // the first PSN that no response covers
-	first   ib.PSN // the first PSN of the row
-	wants   ib.PSN // the highest PSN that asked for an answer; first-1 where none did
-	pass    uint16
-	last    int64 // time of the last request
+	started   bool
+	known     bool   // cur is known; it is not behind a READ of unknown length
+	unaSet    bool   // a response has been seen
+	gobackn   bool   // this sender repeats what follows a resent packet
+	cur       ib.PSN // the PSN the current pass expects next
+	high      ib.PSN // one past the highest PSN sent
+	una       ib.PSN // the first PSN that no response covers
+	first     ib.PSN // the first PSN of the row
+	wants     ib.PSN // the highest PSN that asked for an answer; first-1 where none did
+	pass      uint16
+	last      int64 // time of the last request
+	lastFrame uint64
 
 	lastFresh int64 // time of the last request that was sent the first time
 
@@ -62,10 +63,11 @@ type passInfo struct {
 	cause     EventKind
 	time      int64
 	frame     uint64
-	sent      int  // packets resent in it
-	explained bool // why the timer ran out is known without looking at the answer
-	answered  bool // the first answer has been judged
-	late      bool // the answer had passed before, and may have come too late or never
+	sent      int   // packets resent in it
+	tries     int32 // timeouts in a row that this pass ends, all from start
+	explained bool  // why the timer ran out is known without looking at the answer
+	answered  bool  // the first answer has been judged
+	late      bool  // the answer had passed before, and may have come too late or never
 }
 
 // nakInfo is the last NAK of a kind.
@@ -266,7 +268,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	q.newest = p.Time
 	q.ids.newest(p.IPID, r.idsRise())
 	q.recent.put(p, flags, q.una)
-	q.last = p.Time
+	q.last, q.lastFrame = p.Time, p.Frame
 	if p.Op.Is(ib.IsRead) {
 		s.askedRead(r, p, span, known, v == Resent)
 	}
@@ -397,7 +399,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		q.high = p.PSN.Add(span)
 		r.countMessage(p)
 		q.recent.put(p, 0, q.una)
-		q.last = p.Time
+		q.last, q.lastFrame = p.Time, p.Frame
 		return 0
 	}
 	// Its PSN has passed, and is no hole of that time: a resend that was
@@ -467,7 +469,7 @@ func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
 		r.countMessage(p)
 	}
 	q.recent.put(p, flags, q.una)
-	q.last = p.Time
+	q.last, q.lastFrame = p.Time, p.Frame
 	if p.Op.Is(ib.IsRead) {
 		span, known := r.span(p)
 		s.askedRead(r, p, span, known, v == Resent)

@@ -294,9 +294,20 @@ func (s *shard) finish() {
 
 func (s *shard) finishRow(r *row) {
 	rec := r.req.rec
-	if rec == nil {
-		return
+	if rec != nil {
+		s.settleRow(r, rec)
 	}
+	if q := &r.req; q.started && r.reliable() && q.high.After(q.una) {
+		e := Event{Kind: Outstanding, Count: q.high.Sub(q.una), Flow: r.id, PSN: q.una, Time: q.last, Frame: q.lastFrame, Value: 1}
+		if rec != nil && rec.pass.cause == RetransmittedTimeout && rec.pass.start == q.una {
+			e.Value += int64(rec.pass.tries)
+		}
+		s.emit(e)
+	}
+}
+
+// settleRow tells the fate of all that is open in a row.
+func (s *shard) settleRow(r *row, rec *recovery) {
 	if len(rec.tent) > 0 {
 		s.decide(r, false)
 	}

@@ -38,7 +38,7 @@ const (
 	RetransmittedUnknown // no cause to be seen
 	Spurious             // a resent request that was not needed
 	NeedlessPass         // a timeout while the answer was on its way
-	TimeoutPass          // a timer ran out; Value: ns since the packet was last sent, Count: how often in a row for this PSN
+	TimeoutPass          // a timer ran out; Value: ns since the packet was last sent
 	Outstanding          // at the end of the row: Count requests from PSN on were never answered; Frame is the last one, Value: how often PSN was sent
 
 	ResponseGap

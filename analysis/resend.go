@@ -44,7 +44,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		if e := q.recent.get(p.PSN); e != nil {
 			waited = p.Time - e.time
 		}
-		s.emit(Event{Kind: TimeoutPass, Count: tries, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Value: waited})
+		s.emit(Event{Kind: TimeoutPass, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Value: waited})
 	}
 	rec.pass = passInfo{number: q.pass, tries: tries, explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {

@@ -162,25 +162,3 @@ func pauseTime(quanta uint16) string {
 	}
 	return fmt.Sprintf("pause %d quanta", quanta)
 }
-
-// flagTexts are the flags for a person: a number where one stands for several
-// packets, an arrow to the frame that decided. What the fields say already is
-// left out.
-func (l *line) flagTexts() []string {
-	var out []string
-	for i := range l.flags {
-		f := &l.flags[i]
-		if f.plain {
-			continue
-		}
-		s := f.Kind.String()
-		if f.Count > 1 {
-			s += fmt.Sprintf(" ×%d", f.Count)
-		}
-		if n := f.decider(); n != 0 {
-			s += fmt.Sprintf(" →#%d", n)
-		}
-		out = append(out, s)
-	}
-	return out
-}

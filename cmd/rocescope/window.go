@@ -6,7 +6,6 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // How many frames wait for their verdicts. Where the bytes of each are kept
@@ -15,29 +14,6 @@ const (
 	holdFrames = 65_536
 	holdLayers = 4_096
 )
-
-// line is a frame about to be printed.
-type line struct {
-	packet decode.Packet
-	link   decode.LinkType
-	data   []byte // the frame, kept only where layers are printed
-	flags  []flagged
-	start  int64 // time of the first frame of all
-}
-
-// flagged is what the analysis says of a frame.
-type flagged struct {
-	analysis.Event
-	plain bool // the frame itself says so, without any other
-}
-
-// decider returns the other frame that the flag points to; 0 for none.
-func (f *flagged) decider() uint64 {
-	if f.Ref == f.Frame {
-		return 0
-	}
-	return f.Ref
-}
 
 // window holds the latest frames back until their verdicts are likely known,
 // and prints them in order.
@@ -117,7 +93,7 @@ func (w *window) flag(e *analysis.Event) {
 	}
 	if l := w.at(e.Frame); l != nil {
 		l.flags = append(l.flags, flagged{Event: *e})
-	} else {
+	} else if w.most == 0 || w.printed < w.most {
 		w.late++
 	}
 }
@@ -186,46 +162,6 @@ func (w *window) put(l *line) {
 	if w.printed++; w.printed == w.most {
 		w.stop()
 	}
-}
-
-// flagItself adds the flags that need no other frame.
-func (l *line) flagItself() {
-	p := &l.packet
-	if p.Status != decode.RoCE {
-		return
-	}
-	if p.HasExt && p.Op.Is(ib.IsAck) {
-		switch p.Syndrome.Type() {
-		case ib.NAK:
-			if p.Syndrome&0x7F == ib.NAKPSNSequence {
-				l.add(analysis.SequenceNAK)
-			} else {
-				l.add(analysis.FatalNAK)
-			}
-		case ib.RNRNAK:
-			l.add(analysis.RNRNAK)
-		}
-	}
-	if p.Op == ib.CNP {
-		l.add(analysis.CNPSeen)
-	}
-	if p.ECN == decode.CE {
-		l.add(analysis.CEMark)
-	}
-	if p.ICRC == decode.ICRCBad {
-		l.add(analysis.BadICRC)
-	}
-}
-
-// add adds a plain flag, unless an event has set it before.
-func (l *line) add(k analysis.EventKind) {
-	for i := range l.flags {
-		if l.flags[i].Kind == k {
-			l.flags[i].plain = true
-			return
-		}
-	}
-	l.flags = append(l.flags, flagged{analysis.Event{Kind: k, Count: 1, Frame: l.packet.Frame, PSN: l.packet.PSN}, true})
 }
 
 // bytesOf is a source that keeps the bytes of each frame until the tap, which

@@ -476,7 +476,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	if pass.explained || a.nak {
 		return // the cause is told where it was found
 	}
-	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame}
+	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame, Value: 1}
 	switch {
 	case a.read:
 		// The responses begin again from the READ asked again; whether the
@@ -493,7 +493,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	case (a.again || a.end.Sub(a.last) > 1) && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
 		// It covers more than the resends that it can be an answer to, and one
 		// of the packets it covers had asked for an answer before.
-		ev.Kind, ev.Frame, ev.Ref = LostAck, a.frame, pass.frame
+		ev.Kind, ev.Frame, ev.Ref, ev.Value = LostAck, a.frame, pass.frame, 0
 	}
 	s.emit(ev)
 }

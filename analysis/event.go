@@ -26,7 +26,7 @@ const (
 	LostUpstream                    // missing requests that were sent again
 	Reordered                       // a request that came late
 	NotCaptured                     // missing requests that were acknowledged and never sent again
-	Unresolved                      // missing requests, or a timeout, whose cause stays unknown
+	Unresolved                      // Value 0: missing requests whose fate stays unknown; Value 1: a timeout whose cause does
 	LostDownstream                  // a request seen here that did not arrive
 	LostAck                         // a timeout though the request had arrived
 	NeedlessNAK                     // a sequence NAK drawn by reordering

@@ -21,85 +21,140 @@ func (s *shard) pair(r, g *row, by string) {
 	r.peer, g.peer = g, r
 	r.peerQP, r.peerBy = g.qp, by
 	g.peerQP, g.peerBy = r.qp, by
-	for _, x := range [...]*row{r, g} {
-		if x.cand != nil {
-			x.cand = nil
-			x.bundle.unsure--
-		}
+	r.forgetCandidates()
+	g.forgetCandidates()
+	s.release(r.bundle)
+}
+
+func (r *row) forgetCandidates() {
+	if r.cand != nil {
+		r.cand = nil
+		r.bundle.unsure--
 	}
-	if len(r.bundle.held) > 0 {
-		s.release(r.bundle)
-	}
+}
+
+// candidate is a row that may hold the requests which the responses of another
+// answer.
+type candidate struct {
+	row *row
+	// msn is the responder's message count less the messages that the row has
+	// ended; it stays the same as long as the two belong together.
+	msn    uint32
+	msnSet bool
 }
 
 // match looks for the row whose requests the response in g answers. It pairs
 // the two only where no other row could have asked.
 func (s *shard) match(g *row, p *decode.Packet) {
 	b := g.bundle
-	from := g.cand
-	if from == nil {
-		from = b.rows[1-g.dir]
-	}
-	var fit []*row
-	for _, r := range from {
-		if r.peer == nil && !r.retired && !r.suspect && r.transport == g.transport && r.asked(p) {
-			fit = append(fit, r)
+	var fit []candidate
+	if g.cand != nil {
+		fit = g.cand[:0]
+		for _, c := range g.cand {
+			if c.fits(g, p) {
+				fit = append(fit, c)
+			}
+		}
+	} else {
+		for _, r := range b.rows[1-g.dir] {
+			if c := (candidate{row: r}); c.fits(g, p) {
+				fit = append(fit, c)
+			}
 		}
 	}
+	if len(fit) > 1 {
+		if r := byFormula(fit, g, p.SrcPort); r != nil {
+			s.pair(r, g, byPort)
+			return
+		}
+	}
+	s.narrow(g, fit)
+}
+
+// narrow keeps the candidates that are left, and pairs where there is one.
+func (s *shard) narrow(g *row, fit []candidate) {
 	switch {
 	case len(fit) == 1:
-		s.pair(fit[0], g, byResponses)
-		return
+		s.pair(fit[0].row, g, byResponses)
 	case len(fit) == 0:
-		if g.cand != nil {
-			g.cand = nil
-			b.unsure--
+		g.forgetCandidates()
+		s.release(g.bundle)
+	case len(fit) > 1:
+		if g.cand == nil {
+			g.bundle.unsure++
 		}
-		return
+		g.cand = fit
 	}
-	if r := byFormula(fit, g, p.SrcPort); r != nil {
-		s.pair(r, g, byPort)
-		return
-	}
-	if g.cand == nil {
-		b.unsure++
-	}
-	g.cand = fit
 }
 
-// asked reports whether the row has sent the request that a response answers.
-func (r *row) asked(p *decode.Packet) bool {
+// fits reports whether the response in g may answer the candidate's requests.
+func (c *candidate) fits(g *row, p *decode.Packet) bool {
+	r := c.row
 	w := &r.win
-	if !w.set || p.PSN.Before(w.first) || !p.PSN.Before(w.high) {
+	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || !w.set {
 		return false
 	}
-	return w.high.Sub(p.PSN) <= 1<<16
+	if p.PSN.Before(w.first) || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
+		return false
+	}
+	m := w.find(p.PSN)
+	if m == nil {
+		return true // fallen out of the log, or a hole
+	}
+	if rtt := r.minRTT(); rtt > 0 && r.knowsRTT() && p.Time-m.time < rtt/2 && p.PSN == m.end.Add(-1) {
+		return false // it was sent too short a while ago
+	}
+	switch {
+	case p.Op.Is(ib.IsReadResponse):
+		return m.kind&ib.IsRead != 0
+	case p.Op.Is(ib.IsAtomicAck):
+		return m.kind&ib.IsAtomic != 0
+	case !p.HasExt || p.Syndrome.Type() != ib.ACK:
+		return true // a NAK may name any request
+	case m.kind&(ib.IsRead|ib.IsAtomic) != 0:
+		return false
+	}
+	return p.PSN != m.end.Add(-1) || c.countsAlike(p.MSN-m.ordinal)
 }
 
-// sawRequest keeps the window up to date.
-func (r *row) sawRequest(p *decode.Packet) {
-	w := &r.win
-	span, _ := r.span(p)
-	end := p.PSN.Add(span)
-	if p.Op.Is(ib.IsRead) && p.HasExt && r.readMTU() == 0 {
-		end = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))) // at most
+// countsAlike reports whether the message counts of both ends still differ by
+// the same number.
+func (c *candidate) countsAlike(d uint32) bool {
+	d &= ib.PSNMask
+	if !c.msnSet {
+		c.msn, c.msnSet = d, true
 	}
-	if !w.set {
-		*w = window{true, p.PSN, end, p.SrcPort}
-		return
+	return c.msn == d
+}
+
+// settlePairs pairs, at the end, the rows that have one candidate left because
+// the others found their partner.
+func (s *shard) settlePairs(b *bundle) {
+	for changed := true; changed && b.unsure > 0; {
+		changed = false
+		for _, rows := range b.rows {
+			for _, g := range rows {
+				if g.cand == nil {
+					continue
+				}
+				n := len(g.cand)
+				g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
+				if len(g.cand) != n && len(g.cand) == 1 {
+					s.pair(g.cand[0].row, g, byResponses)
+					changed = true
+				}
+			}
+		}
 	}
-	if end.After(w.high) {
-		w.high = end
-	}
-	w.port = p.SrcPort
 }
 
 // byFormula picks, among rows that fit, the one whose source port and that of
 // g both follow from the two queue pair numbers by the formula that most
 // drivers share. It is commutative, so both directions use one port.
-func byFormula(fit []*row, g *row, port uint16) *row {
+func byFormula(fit []candidate, g *row, port uint16) *row {
 	var found *row
-	for _, r := range fit {
+	for i := range fit {
+		r := fit[i].row
 		if r.win.port == port && SourcePort(r.qp, g.qp) == port {
 			if found != nil {
 				return nil
@@ -175,12 +230,10 @@ func (s *shard) retireRow(r *row) {
 		if i := slices.Index(*live, x); i >= 0 {
 			*live = slices.Delete(*live, i, i+1)
 		}
-		if x.cand != nil {
-			x.cand = nil
-			x.bundle.unsure--
-		}
+		x.forgetCandidates()
 		delete(s.index, x.key())
 	}
+	s.release(r.bundle)
 }
 
 // byConn pairs a new row by what CM said of its queue pair.
@@ -235,6 +288,9 @@ func (s *shard) hold(r *row, p *decode.Packet) bool {
 // release takes the held packets of rows that are paired by now, or of all
 // rows where nothing is unsure any more.
 func (s *shard) release(b *bundle) {
+	if len(b.held) == 0 {
+		return
+	}
 	held := b.held
 	b.held = nil
 	for i := range held {

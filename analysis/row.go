@@ -37,7 +37,7 @@ type row struct {
 	win  window
 	req  requests
 	rsp  responses
-	cand []*row // rows that the responses here may answer, while several may
+	cand []candidate // rows that the responses here may answer, while several may
 }
 
 // responses is what a row keeps of the responses that travel in it.
@@ -45,14 +45,6 @@ type responses struct {
 	recent recent
 	ids    idOrder
 	any    bool
-}
-
-// window is what pairing knows of a row's requests at once, before their
-// sequence has been followed.
-type window struct {
-	set         bool
-	first, high ib.PSN // high is one past the highest PSN sent
-	port        uint16
 }
 
 // rowKey finds a row.

@@ -278,11 +278,10 @@ func (r *row) key() rowKey {
 // finish tells the fate of everything that is still open.
 func (s *shard) finish() {
 	s.batch = Batch{Events: s.batch.Events[:0]}
-	for _, b := range s.bundles {
+	for _, b := range s.bundlesInOrder() {
+		s.settlePairs(b)
 		b.unsure = 0
-		if len(b.held) > 0 {
-			s.release(b)
-		}
+		s.release(b)
 	}
 	for _, r := range s.rows {
 		if !r.retired {
@@ -290,6 +289,16 @@ func (s *shard) finish() {
 		}
 	}
 	s.deliver()
+}
+
+// bundlesInOrder returns the bundles by their number, so that what is told at
+// the end comes in one order.
+func (s *shard) bundlesInOrder() []*bundle {
+	out := make([]*bundle, len(s.bundles))
+	for _, b := range s.bundles {
+		out[b.id] = b
+	}
+	return out
 }
 
 func (s *shard) finishRow(r *row) {

@@ -1,0 +1,77 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// window is what pairing knows of a row's requests at once, before their
+// sequence has been followed.
+type window struct {
+	set         bool
+	first, high ib.PSN // high is one past the highest PSN sent
+	port        uint16
+	// log holds the last messages, oldest first, while the row has no partner.
+	log     []message
+	ordinal uint32 // messages that have ended
+}
+
+// message is a request message as pairing looks at it.
+type message struct {
+	start, end ib.PSN // end is one past the last PSN seen of it
+	kind       ib.Kind
+	ordinal    uint32 // how many messages of the row end with it
+	time       int64  // of the latest packet
+}
+
+const logMax = 64
+
+// sawRequest keeps the window up to date.
+func (r *row) sawRequest(p *decode.Packet) {
+	w := &r.win
+	span, _ := r.span(p)
+	end := p.PSN.Add(span)
+	if p.Op.Is(ib.IsRead) && p.HasExt && r.readMTU() == 0 {
+		end = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))) // at most
+	}
+	if !w.set {
+		*w = window{set: true, first: p.PSN, high: p.PSN, port: p.SrcPort}
+	}
+	fresh := !p.PSN.Before(w.high)
+	if end.After(w.high) {
+		w.high = end
+	}
+	w.port = p.SrcPort
+	switch {
+	case r.peer != nil:
+		w.log = nil
+	case fresh:
+		w.note(p, end)
+	}
+}
+
+// note adds a request packet that was sent the first time to the log.
+func (w *window) note(p *decode.Packet, end ib.PSN) {
+	if n := len(w.log); n > 0 && p.Op.Is(ib.IsMiddle|ib.IsLast) && w.log[n-1].end == p.PSN {
+		w.log[n-1].end, w.log[n-1].time = end, p.Time
+	} else {
+		if n >= logMax {
+			w.log = w.log[:copy(w.log, w.log[1:])]
+		}
+		w.log = append(w.log, message{start: p.PSN, end: end, kind: p.Op.Info().Kind, time: p.Time})
+	}
+	if p.Op.Is(ib.IsLast | ib.IsOnly) {
+		w.ordinal++
+	}
+	w.log[len(w.log)-1].ordinal = w.ordinal
+}
+
+// find returns the logged message that has psn, or nil.
+func (w *window) find(psn ib.PSN) *message {
+	for i := len(w.log) - 1; i >= 0; i-- {
+		if m := &w.log[i]; !psn.Before(m.start) && psn.Before(m.end) {
+			return m
+		}
+	}
+	return nil
+}

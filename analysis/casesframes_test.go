@@ -69,7 +69,7 @@ func eventFrames(t *testing.T, truth *labelledTruth) (seen map[analysis.EventKin
 	cfg.Tap = func(b *analysis.Batch) {
 		for i := range b.Packets {
 			p := &b.Packets[i]
-			if p.Status != decode.RoCE || p.Op.Info().Kind&ib.IsRequest == 0 {
+			if p.Status != decode.RoCE || !p.Op.Is(ib.IsRequest) {
 				continue
 			}
 			if h, any := high[b.Flow[i]]; !any || p.PSN.After(h) {

@@ -56,7 +56,7 @@ func TestFlowColumns(t *testing.T) {
 		first_ns last_ns
 		gaps gap_frames lost_upstream lost_downstream lost_acks not_captured unresolved reordered
 		retransmitted retransmitted_nak retransmitted_timeout retransmitted_implied retransmitted_rnr
-		spurious mirror_duplicates needless_naks
+		spurious needless_timeouts mirror_duplicates needless_naks
 		response_gaps response_gap_frames response_lost_upstream response_lost_downstream
 		response_not_captured response_unresolved response_reordered response_retransmitted
 		naks_psn_sequence naks_invalid_request naks_remote_access naks_remote_operational rnr_naks rnr_stall_ns

@@ -58,14 +58,6 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 // doubled reports whether frames of this row stand twice as a rule.
 func (r *row) doubled() bool { return r.count.MirrorDuplicates*3 >= r.count.Frames }
 
-// lastNAK returns the newest NAK or RNR NAK.
-func (rec *recovery) lastNAK() *nakInfo {
-	if n := rec.naks.last(); n.time >= rec.rnr.time {
-		return n
-	}
-	return &rec.rnr
-}
-
 // couldFollow reports whether the packet may be the first resend that the NAK
 // drew: with the PSN that the NAK named, and not before the requester can have
 // turned around.

@@ -109,6 +109,23 @@ func (hs *holes) cut(i int, from, to ib.PSN) hole {
 	return piece
 }
 
+// take removes one PSN from the closed hole at index i.
+func (hs *holes) take(i int, psn ib.PSN) {
+	left, right := hs.list[i], hs.list[i]
+	left.end, right.start = psn, psn.Add(1)
+	switch {
+	case left.len() <= 0 && right.len() <= 0:
+		hs.drop(i)
+	case left.len() <= 0:
+		hs.list[i] = right
+	default:
+		hs.list[i] = left
+		if right.len() > 0 {
+			hs.keep(right)
+		}
+	}
+}
+
 // keep puts a closed piece back for later reference.
 func (hs *holes) keep(h hole) {
 	if len(hs.list) >= holesMax {

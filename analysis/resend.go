@@ -61,41 +61,6 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	}
 }
 
-// explains reports whether a timeout from psn on needs no further reason: what
-// is sent again was missing at the tap, or a NAK had asked in vain.
-func (rec *recovery) explains(psn, high ib.PSN) bool {
-	for i := range rec.holes.list {
-		if h := &rec.holes.list[i]; h.fate == fateOpen && h.sure && h.start.Before(high) && psn.Before(h.end) {
-			return true
-		}
-	}
-	for i := range rec.doubts {
-		if rec.doubts[i].resent == 0 {
-			return true
-		}
-	}
-	for i := range rec.naks {
-		if n := &rec.naks[i]; n.set && !n.used {
-			return true
-		}
-	}
-	return false
-}
-
-// judgeLate tells, at the next new request or at the end, what became of an
-// answer that had passed the tap before its request was resent. A requester
-// that waited for the answer to the resend needs a turn to go on; one that goes
-// on sooner had the first answer, only later than its timer allowed.
-func (s *shard) judgeLate(r *row, t int64) {
-	pass := &r.req.rec.pass
-	pass.late = false
-	kind := LostAck
-	if turn := r.bundle.turn[r.dir]; turn > 0 && t-pass.time < turn-turn/8 {
-		kind = NeedlessPass
-	}
-	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame})
-}
-
 // slowReaction is how long a requester may sit on a NAK, or on a response that
 // shows one before it missing, ns, before a resend is rather put down to its
 // timer. Software takes milliseconds; timers of four and

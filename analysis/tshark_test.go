@@ -23,7 +23,7 @@ const tsharksAtOnce = 2
 var tunnelled = []string{"vxlan_mirror.u2.pcap"}
 
 // atomicAck is the opcode of an ATOMIC Acknowledge as tshark prints it.
-var atomicAck = fmt.Sprint(uint8(ib.RC.Op(ib.AtomicAcknowledge)))
+var atomicAck = fmt.Sprint(uint8(ib.Of(ib.RC, ib.AtomicAcknowledge)))
 
 // TestOpcodesAndSyndromesEqualThoseOfTshark compares how often each opcode
 // occurs, and with which AETH syndrome: ACKs and NAKs of each kind.

@@ -1,0 +1,249 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// lookBack opens a hole before the first packet of the row: the packet at hand
+// may have been overtaken by it.
+func (s *shard) lookBack(r *row, p *decode.Packet) {
+	q := &r.req
+	hs := &q.recovery().holes
+	hs.lastGap++
+	h := hole{start: p.PSN, end: q.first, upto: q.cur, pass: q.pass, gap: hs.lastGap, phantom: true}
+	if e := q.recent.get(q.first); e != nil {
+		h.time, h.frame, h.after = e.time, e.frame, e.id
+	}
+	h.before = h.after - 1<<14
+	if out, full := hs.add(h); full {
+		s.giveUp(r, &out)
+	}
+	q.first = p.PSN
+}
+
+// lateInPass reports whether a packet behind the cursor is one that the current
+// resend pass skipped over and that comes late: the pass has not shown it yet,
+// and nothing asks for a new pass.
+func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if q.pass == 0 || !p.PSN.After(q.rec.pass.start) {
+		return false
+	}
+	if e := q.recent.get(p.PSN); e == nil || e.time >= q.rec.pass.time {
+		return false
+	}
+	n := q.rec.naks.pending(p.PSN)
+	return (n == nil || n.psn != p.PSN) && p.Time-q.last < s.patience(r)
+}
+
+// beforeFirst is how far before the first packet of a row a late one may lie.
+const beforeFirst = 64
+
+// belated takes a packet whose ID says that it was sent before others already
+// seen: it came late, and was not sent again.
+func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
+	q := &r.req
+	if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
+		s.lookBack(r, p)
+	}
+	if q.rec != nil {
+		hs := &q.rec.holes
+		for i := range hs.list {
+			h := &hs.list[i]
+			if !h.has(p.PSN) || int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0 {
+				continue
+			}
+			switch h.fate {
+			case fateOpen:
+				return s.late(r, i, p)
+			case fateLost: // the resend overtook it
+				s.overturn(r, i, p, LostUpstream)
+			case fateAcked:
+				was := NotCaptured
+				if h.naked {
+					was = Unresolved
+				}
+				s.overturn(r, i, p, was)
+			default:
+				continue
+			}
+			return s.keepLate(r, p, 0)
+		}
+	}
+	if !p.PSN.Before(q.high) { // the tail of a pass that a resend overtook
+		if p.PSN.After(q.high) {
+			s.recordTail(r, p)
+		}
+		q.high = p.PSN.Add(span)
+		r.countMessage(p)
+		q.recent.put(p, 0, q.una)
+		q.last, q.lastFrame = p.Time, p.Frame
+		return 0
+	}
+	// Its PSN has passed, and is no hole of that time: a resend that was
+	// overtaken. Where frames stand twice as a rule and the first one fell out
+	// of the recent ones, it is rather a copy.
+	if e := q.recent.get(p.PSN); e != nil && e.id != p.IPID || r.count.MirrorDuplicates < r.count.Frames/4 {
+		return s.belatedResend(r, p, span)
+	}
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	return Copy
+}
+
+// belatedResend takes a packet of a resend pass whose later packets overtook
+// it, so that the pass looked like the one before going on.
+func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
+	q := &r.req
+	rec := q.recovery()
+	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest {
+		n.used = true
+		rec.pass.cause = RetransmittedNAK
+	}
+	if p.PSN.Before(rec.pass.start) {
+		// The pass began here; what came of it so far came too early.
+		rec.holes.keep(hole{start: p.PSN, end: rec.pass.start, upto: q.cur, pass: q.pass, fate: fateLate, time: p.Time, frame: p.Frame})
+		rec.pass.start = p.PSN
+	}
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	s.resent(r, p, span)
+	return s.keepLate(r, p, Resent)
+}
+
+// recordTail opens a hole of the pass before the current one.
+func (s *shard) recordTail(r *row, p *decode.Packet) {
+	q := &r.req
+	q.recovery().holes.lastGap++
+	pass := q.pass
+	q.pass--
+	s.open(r, q.high, p.PSN, p, true)
+	q.pass = pass
+}
+
+// late closes the hole at index i by a packet of its own pass. In a resend
+// pass that packet is late and sent again at once.
+func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
+	q := &r.req
+	hs := &q.rec.holes
+	span, _ := r.span(p)
+	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
+	s.promote(r, &piece)
+	piece.fate, piece.upto = fateLate, q.cur
+	hs.keep(piece)
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
+	if piece.pass == q.pass && q.pass > 0 && p.PSN.Before(q.rec.pass.high) {
+		s.resent(r, p, span)
+		return s.keepLate(r, p, Resent)
+	}
+	return s.keepLate(r, p, 0)
+}
+
+// keepLate notes a late packet as seen.
+func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
+	q := &r.req
+	flags := seenLate
+	if v == Resent {
+		flags |= seenResent
+	} else {
+		r.countMessage(p)
+	}
+	q.recent.put(p, flags, q.una)
+	q.last, q.lastFrame = p.Time, p.Frame
+	if p.Op.Is(ib.IsRead) {
+		span, known := r.span(p)
+		s.askedRead(r, p, span, known, v == Resent)
+	}
+	return v
+}
+
+// overturn takes a verdict back: the packet was late after all.
+func (s *shard) overturn(r *row, i int, p *decode.Packet, was EventKind) {
+	h := &r.req.rec.holes.list[i]
+	s.emit(Event{Kind: was, Count: -1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame, Value: p.Time - h.time})
+	piece := *h
+	piece.start, piece.end, piece.fate = p.PSN, p.PSN.Add(1), fateLate
+	r.req.rec.holes.take(i, p.PSN)
+	r.req.rec.holes.keep(piece)
+}
+
+// settle decides on packets that were late or resent, now that one more has
+// come. It reports false where p joins them.
+func (s *shard) settle(r *row, p *decode.Packet) bool {
+	q := &r.req
+	tent := q.rec.tent
+	inHole := q.holeInPass(p.PSN) != nil
+	dup := false
+	for i := range tent {
+		dup = dup || tent[i].PSN == p.PSN
+	}
+	if inHole && !dup && len(tent) < tentMax {
+		q.rec.tent = append(tent, *p)
+		if last := &tent[len(tent)-1]; p.PSN == last.PSN.Add(1) && !p.IPv6 {
+			q.ids.step(int16(p.IPID - last.IPID)) // these two are in order
+		}
+		if !r.idsRise() {
+			return false
+		}
+		s.decide(r, false)
+		return false
+	}
+	// Go-back-N repeats what follows the hole; lateness does not.
+	repeats := p.PSN.Before(q.cur) && p.PSN.After(tent[len(tent)-1].PSN)
+	s.decide(r, repeats)
+	return true
+}
+
+// decide closes the doubt about the tentative packets.
+func (s *shard) decide(r *row, repeats bool) {
+	q := &r.req
+	tent := q.rec.tent
+	q.rec.tent = nil
+	first := &tent[0]
+	h := q.holeInPass(first.PSN)
+	if h == nil {
+		return
+	}
+	again := repeats
+	if r.idsRise() && !first.IPv6 {
+		again = int16(first.IPID-q.ids.last) > 0
+	} else if !repeats {
+		again = s.cameAgain(r, h, first)
+	}
+	if again {
+		s.newPass(r, first)
+		for i := range tent {
+			span, known := r.span(&tent[i])
+			if tent[i].PSN.After(q.cur) {
+				s.skip(r, q.cur, &tent[i])
+			}
+			s.accept(r, &tent[i], span, known)
+		}
+		return
+	}
+	for i := range tent {
+		p := &tent[i]
+		for j := range q.rec.holes.list {
+			if h := &q.rec.holes.list[j]; h.fate == fateOpen && h.pass == q.pass && h.has(p.PSN) {
+				s.late(r, j, p)
+				break
+			}
+		}
+	}
+}
+
+// cameAgain tells a single resent packet from a late one where neither IDs nor
+// a repetition can: a resend needs a round trip behind the hole, and a reason.
+func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
+	rec := r.req.rec
+	waited := p.Time - h.time
+	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
+		return false
+	}
+	for i := range rec.naks {
+		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time {
+			return p.Time-n.time >= r.turnaround()
+		}
+	}
+	return waited > s.patience(r)
+}

@@ -1,0 +1,200 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// nakInfo is the last NAK of a kind.
+type nakInfo struct {
+	set   bool
+	used  bool // a pass followed it
+	psn   ib.PSN
+	time  int64
+	frame uint64
+}
+
+// nakList holds the last sequence NAKs, oldest first: a second one may arrive
+// before the requester reacts to the first.
+type nakList [4]nakInfo
+
+// last returns the newest NAK; its set is false where there was none.
+func (l *nakList) last() *nakInfo { return &l[len(l)-1] }
+
+func (l *nakList) add(n nakInfo) {
+	copy(l[:], l[1:])
+	*l.last() = n
+}
+
+// pending returns the NAK that a pass starting at psn follows, or nil: the one
+// that named it, else the newest that named one before it.
+func (l *nakList) pending(psn ib.PSN) *nakInfo {
+	var found *nakInfo
+	for i := range l {
+		n := &l[i]
+		if !n.set || n.used || psn.Before(n.psn) {
+			continue
+		}
+		if n.psn == psn {
+			return n
+		}
+		found = n
+	}
+	return found
+}
+
+// doubt is a sequence NAK for a packet that had passed the tap: lost behind
+// it, or overtaken there.
+type doubt struct {
+	psn      ib.PSN
+	seen     uint64 // the frame of the packet
+	nakFrame uint64
+	nakTime  int64
+	resent   int64 // when the packet passed again; 0 not yet
+	answered int64 // when its arrival was acknowledged; 0 not yet
+	answer   uint64
+}
+
+// sequenceNAK takes a NAK that asks for its PSN again.
+func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
+	q := &r.req
+	if !q.started {
+		return
+	}
+	rec := q.recovery()
+	stale := q.unaSet && p.PSN.Before(q.una)
+	pending := rec.naks.pending(p.PSN)
+	repeat := pending != nil && pending.psn == p.PSN
+	s.cover(r, p.PSN, p)
+	if stale || repeat {
+		return
+	}
+	rec.naks.add(nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame})
+	if rec.rnr.set && !rec.rnr.used && rec.rnr.psn == p.PSN {
+		s.emit(Event{Kind: RNREcho, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame})
+		return
+	}
+	if h := rec.holes.openAt(p.PSN, -1); h != nil {
+		s.nameHole(r, p.PSN)
+		return
+	}
+	if !p.PSN.Before(q.high) {
+		return // what it asks for has not passed yet
+	}
+	s.doubt(r, p)
+}
+
+// nameHole marks the PSN of a NAK in every hole that has it.
+func (s *shard) nameHole(r *row, psn ib.PSN) {
+	hs := &r.req.rec.holes
+	for i := 0; i < len(hs.list); i++ {
+		h := &hs.list[i]
+		if h.fate != fateOpen || !h.has(psn) || h.phantom {
+			continue
+		}
+		if h.sure {
+			h.naked = true
+			continue
+		}
+		piece := hs.cut(i, psn, psn.Add(1))
+		s.promote(r, &piece)
+		piece.naked = true
+		hs.add(piece)
+		return
+	}
+}
+
+// doubt weighs a sequence NAK for a packet that the tap saw: it was lost
+// behind the tap, unless reordering explains the NAK.
+func (s *shard) doubt(r *row, p *decode.Packet) {
+	q := &r.req
+	rec := q.rec
+	var frame uint64
+	if e := q.recent.get(p.PSN); e != nil {
+		frame = e.frame
+		soon := r.soon(e.time, p.Time) && e.flags&seenResent == 0
+		if e.flags&seenLate != 0 || soon {
+			s.needless(r, p, frame)
+			return
+		}
+	}
+	if s.cameEarly(q, p.PSN) {
+		// The receiver threw it away, because something before it was late.
+		s.needless(r, p, frame)
+		return
+	}
+	if len(rec.doubts) >= doubtsMax {
+		s.judgeDoubt(r, &rec.doubts[0])
+		rec.doubts = rec.doubts[:copy(rec.doubts, rec.doubts[1:])]
+	}
+	rec.doubts = append(rec.doubts, doubt{psn: p.PSN, seen: frame, nakFrame: p.Frame, nakTime: p.Time})
+}
+
+func (s *shard) needless(r *row, p *decode.Packet, frame uint64) {
+	s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: frame})
+}
+
+// cameEarly reports whether the PSN passed, the last time, while one before it
+// was missing.
+func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
+	pass := q.pass
+	if q.pass > 0 && (psn.Before(q.rec.pass.start) || !psn.Before(q.cur)) {
+		pass-- // the current pass has not reached it
+	}
+	for i := range q.rec.holes.list {
+		h := &q.rec.holes.list[i]
+		if h.pass != pass || psn.Before(h.end) {
+			continue
+		}
+		if h.fate == fateOpen || psn.Before(h.upto) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeDoubts settles what sequence NAKs meant, now that all before end has
+// arrived.
+func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
+	rec := r.req.rec
+	kept := rec.doubts[:0]
+	for i := range rec.doubts {
+		d := rec.doubts[i]
+		if d.answered == 0 && d.psn.Before(end) {
+			d.answered, d.answer = p.Time, p.Frame
+		}
+		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
+			kept = append(kept, d)
+			continue
+		}
+		s.judgeDoubt(r, &d)
+	}
+	rec.doubts = kept
+}
+
+// judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
+// stands at the end.
+func (s *shard) judgeDoubt(r *row, d *doubt) {
+	if d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered)) {
+		// It arrived without being sent again: only late.
+		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: d.answer})
+		return
+	}
+	s.lostBehind(r, d)
+}
+
+func (s *shard) lostBehind(r *row, d *doubt) {
+	frame, ref := d.seen, d.nakFrame
+	if frame == 0 {
+		frame = ref
+	}
+	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: frame, Ref: ref})
+}
+
+// lastNAK returns the newest NAK or RNR NAK.
+func (rec *recovery) lastNAK() *nakInfo {
+	if n := rec.naks.last(); n.time >= rec.rnr.time {
+		return n
+	}
+	return &rec.rnr
+}

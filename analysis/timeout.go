@@ -1,0 +1,168 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// firstAnswer is the first answer to a resend pass after a timeout.
+type firstAnswer struct {
+	pass   passInfo
+	end    ib.PSN // the answer covers all before it
+	time   int64
+	frame  uint64
+	read   bool   // a READ response
+	nak    bool   // a sequence NAK
+	before bool   // a READ of the pass had been answered before it
+	holed  bool   // the PSN at end is missing at the tap
+	last   ib.PSN // the highest PSN resent before the answer
+	seen   uint64 // the frame of the packet at end; 0 unknown
+	again  bool   // the same answer came twice
+}
+
+// judgePass reads the first answer to a resend after a timeout.
+func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
+	q := &r.req
+	pass := &q.rec.pass
+	if pass.cause != RetransmittedTimeout || pass.answered || pass.sent == 0 {
+		return
+	}
+	if r.soon(pass.time, p.Time) && end.Before(pass.high) {
+		return // an answer to what was sent before the timeout
+	}
+	if !end.After(pass.start) && p.Syndrome.Type() == ib.ACK && !p.Op.Is(ib.IsReadResponse) {
+		return // it covers nothing of the pass
+	}
+	pass.answered = true
+	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
+		nak: p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence, holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
+	if a.read {
+		a.before = q.rec.reads.answered(pass.start, pass.time)
+	}
+	for _, e := range q.rec.resends {
+		if !r.soon(e.time, p.Time) && !e.psn.Before(a.last) && e.answered == 0 {
+			a.last = e.psn
+		}
+	}
+	if e := q.recent.get(end); e != nil {
+		a.seen = e.frame
+	}
+	if len(q.rec.waiting) >= waitingMax {
+		s.judgeAnswer(r, &q.rec.waiting[0])
+		q.rec.waiting = q.rec.waiting[:copy(q.rec.waiting, q.rec.waiting[1:])]
+	}
+	q.rec.waiting = append(q.rec.waiting, a)
+}
+
+const waitingMax = 32
+
+// secondAnswer notes a further ACK for what the first answer to a pass covered.
+// With each packet resent once, at most one of the two can answer the last
+// packet; the other answers the original, or a duplicate before it. Either way
+// the request had arrived.
+func (q *requests) secondAnswer(p *decode.Packet) {
+	n := len(q.rec.waiting)
+	if n == 0 {
+		return
+	}
+	if a := &q.rec.waiting[n-1]; a.pass.number == q.pass && p.PSN.Add(1) == a.end && p.Frame != a.frame {
+		a.again = true
+	}
+}
+
+// judgeAnswer tells what a first answer shows.
+func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
+	pass := &a.pass
+	if a.before {
+		return // the cause is told where its responses were judged
+	}
+	if r.soon(pass.time, a.time) { // the answer was on its way
+		s.emit(Event{Kind: NeedlessPass, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame})
+		return
+	}
+	if pass.explained || a.nak {
+		return // the cause is told where it was found
+	}
+	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame, Value: 1}
+	switch {
+	case a.read:
+		// The responses begin again from the READ asked again; whether the
+		// request or all responses were lost is not to be known.
+	case a.end.Before(pass.high):
+		if a.holed {
+			return
+		}
+		// The receiver has all before end, and not the packet at end.
+		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: a.end, Time: a.time, Frame: a.seen, Ref: a.frame}
+		if a.seen == 0 {
+			ev.Frame = a.frame
+		}
+	case (a.again || a.end.Sub(a.last) > 1) && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
+		// It covers more than the resends that it can be an answer to, and one
+		// of the packets it covers had asked for an answer before.
+		ev.Kind, ev.Frame, ev.Ref, ev.Value = LostAck, a.frame, pass.frame, 0
+	}
+	s.emit(ev)
+}
+
+// judgeLate tells, at the next new request or at the end, what became of an
+// answer that had passed the tap before its request was resent. A requester
+// that waited for the answer to the resend needs a turn to go on; one that goes
+// on sooner had the first answer, only later than its timer allowed.
+func (s *shard) judgeLate(r *row, t int64) {
+	pass := &r.req.rec.pass
+	pass.late = false
+	kind := LostAck
+	if turn := r.bundle.turn[r.dir]; turn > 0 && t-pass.time < turn-turn/8 {
+		kind = NeedlessPass
+	}
+	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame})
+}
+
+// judgeWaiting judges what waited for a known round trip, or for the end.
+func (s *shard) judgeWaiting(r *row) {
+	rec := r.req.rec
+	for i := range rec.waiting {
+		s.judgeAnswer(r, &rec.waiting[i])
+	}
+	rec.waiting = nil
+	doubts := rec.doubts[:0]
+	for i := range rec.doubts {
+		if d := &rec.doubts[i]; d.answered != 0 {
+			s.judgeDoubt(r, d)
+		} else {
+			doubts = append(doubts, *d)
+		}
+	}
+	rec.doubts = doubts
+	kept := rec.resends[:0]
+	for _, e := range rec.resends {
+		if e.answered == 0 {
+			kept = append(kept, e)
+		} else if r.soon(e.time, e.answered) {
+			s.needlessResend(r, &e, e.answer)
+		}
+	}
+	rec.resends = kept
+}
+
+// explains reports whether a timeout from psn on needs no further reason: what
+// is sent again was missing at the tap, or a NAK had asked in vain.
+func (rec *recovery) explains(psn, high ib.PSN) bool {
+	for i := range rec.holes.list {
+		if h := &rec.holes.list[i]; h.fate == fateOpen && h.sure && h.start.Before(high) && psn.Before(h.end) {
+			return true
+		}
+	}
+	for i := range rec.doubts {
+		if rec.doubts[i].resent == 0 {
+			return true
+		}
+	}
+	for i := range rec.naks {
+		if n := &rec.naks[i]; n.set && !n.used {
+			return true
+		}
+	}
+	return false
+}

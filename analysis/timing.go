@@ -1,0 +1,140 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// turnaround is the least time from a NAK at the tap to the resend it draws.
+func (r *row) turnaround() int64 {
+	if turn := r.bundle.turn[r.dir]; turn > 0 {
+		return turn - turn/8
+	}
+	return max(2*r.minRTT(), 3_000)
+}
+
+// patience is how long a reaction to what the wire shows may take: silence
+// beyond it means that a timer ran out. Four round trips leave room for queues
+// and for software that answers slowly. Where the tap has not seen how fast the
+// requester turns around, it may be a millisecond away.
+func (s *shard) patience(r *row) int64 {
+	if r.bundle.turn[r.dir] == 0 {
+		return max(4*r.minRTT(), 1_000_000)
+	}
+	return max(r.reaction(), 300_000)
+}
+
+// reaction is how soon a requester that missed something reacts, as the tap
+// sees it, with room for queues: four round trips.
+func (r *row) reaction() int64 {
+	if r.bundle.turn[r.dir] == 0 {
+		return 1_000_000
+	}
+	return 4 * (r.minRTT() + r.bundle.turn[r.dir])
+}
+
+// soonest is how soon a requester would usually ask again for a response that
+// it missed. It decides only where nothing was asked again to the end.
+func (r *row) soonest() int64 {
+	if r.bundle.turn[r.dir] > 0 {
+		return r.reaction()
+	}
+	return max(4*r.minRTT(), 20_000)
+}
+
+// learnTurn takes a sample of how fast the requester of this row reacts.
+func (s *shard) learnTurn(r *row, turn int64) {
+	if t := &r.bundle.turn[r.dir]; turn > 0 && (*t == 0 || turn < *t) {
+		*t = turn
+	}
+}
+
+// learnRTT takes a sample of the round trip. Once there are enough of them, what
+// waited for the shortest one is judged.
+func (s *shard) learnRTT(r *row, rtt int64) {
+	b, d := r.bundle, r.dir
+	rtt = max(rtt, 1)
+	if b.rtts[d] == 0 || rtt < b.minRTT[d] {
+		b.minRTT[d] = rtt
+	}
+	b.rtts[d]++
+	if b.rtts[d] != rttsNeeded {
+		return
+	}
+	for _, x := range b.rows[d] {
+		if x.req.rec != nil {
+			s.judgeWaiting(x)
+		}
+	}
+}
+
+// rttsNeeded is how many round trips must have been seen before the shortest
+// is believed to be near the least possible.
+const rttsNeeded = 16
+
+// knowsRTT reports whether answers can be told to have come too soon.
+func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
+
+// minRTT returns the shortest round trip seen from the tap to the receiver of
+// this row's requests and back; 0 where none was.
+func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
+
+// soon reports whether an answer at t came too soon to answer a packet that
+// passed the tap at sent.
+func (r *row) soon(sent, t int64) bool { return t-sent < r.minRTT() }
+
+// trail pairs the sendings of one packet with the answers to them. Where every
+// packet is resent before its answer can arrive, no packet is sent once, and
+// only that the answers repeat as the sendings did shows the round trip.
+type trail struct {
+	psn         ib.PSN
+	sends, acks [2]int64 // the first two
+	nSend, nAck int
+}
+
+// sent notes a resend; before is the packet's sighting so far.
+func (t *trail) sent(p *decode.Packet, before *sighting) {
+	if !p.AckReq || before == nil {
+		return
+	}
+	if t.nSend == 0 || t.psn != p.PSN {
+		*t = trail{psn: p.PSN, sends: [2]int64{before.time, p.Time}, nSend: 2}
+	}
+}
+
+// answered notes an ACK and returns the round trip once two answers show it, 0
+// before.
+func (t *trail) answered(p *decode.Packet) int64 {
+	if t.nSend < 2 || t.psn != p.PSN || t.nAck >= 2 {
+		return 0
+	}
+	t.acks[t.nAck] = p.Time
+	t.nAck++
+	if t.nAck < 2 {
+		return 0
+	}
+	a, b := t.acks[0]-t.sends[0], t.acks[1]-t.sends[1]
+	if a <= 0 || b <= 0 || max(a, b)-min(a, b) > a/4 {
+		return 0
+	}
+	return min(a, b)
+}
+
+// sample measures the round trip of a request that was sent once.
+func (s *shard) sample(r *row, p *decode.Packet) {
+	q := &r.req
+	if q.rec != nil && p.Op.Is(ib.IsAck) {
+		if rtt := q.rec.trail.answered(p); rtt > 0 {
+			s.learnRTT(r, rtt)
+		}
+	}
+	e := q.recent.get(p.PSN)
+	if e == nil || e.flags&(seenResent|seenLate) != 0 || e.time > p.Time || (q.unaSet && p.PSN.Before(q.una)) {
+		return
+	}
+	rtt := p.Time - e.time
+	s.learnRTT(r, rtt)
+	if p.Op.Is(ib.IsAck) {
+		s.emit(Event{Kind: RoundTrip, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame, Value: rtt})
+	}
+}

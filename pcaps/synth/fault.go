@@ -1,0 +1,89 @@
+package synth
+
+import (
+	"slices"
+	"time"
+)
+
+// Packets selects some of the packets of a scenario.
+type Packets struct {
+	conn    int // from 1; 0 stands for all connections
+	kind    kind
+	back    bool
+	numbers []int
+	chance  float64 // 0 stands for certain
+}
+
+// Requests selects the requests that a connection's From sends. Connections are
+// numbered from 1, in their order in the scenario; 0 stands for all.
+func Requests(conn int) Packets { return Packets{conn: conn, kind: isRequest} }
+
+// ReadResponses selects the responses to the READs of a connection's From.
+func ReadResponses(conn int) Packets { return Packets{conn: conn, kind: isReadResponse} }
+
+// Acks selects the acknowledgements, NAKs included, of the requests of a
+// connection's From.
+func Acks(conn int) Packets { return Packets{conn: conn, kind: isAck} }
+
+// Everything selects all packets of both directions.
+func Everything() Packets { return Packets{} }
+
+// Number selects those packets alone, counted from 1 in the order of sending.
+// What is sent again is not counted, and not selected.
+func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
+
+// Back selects what concerns the requests of the connection's To instead.
+func (p Packets) Back() Packets { p.back = true; return p }
+
+// ByChance selects each with a probability.
+func (p Packets) ByChance(probability float64) Packets { p.chance = probability; return p }
+
+// selects reports whether a packet is meant. It asks chance only where all the
+// rest fits.
+func (p *Packets) selects(w *world, x *packet) bool {
+	switch {
+	case p.conn != 0 && (x.conn == nil || x.conn.number != p.conn):
+		return false
+	case p.kind != 0 && (p.kind != x.kind || p.back != x.ofBack()):
+		return false
+	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
+		return false
+	}
+	return p.chance == 0 || w.rand.Float64() < p.chance
+}
+
+// Fault is what befalls packets on their way, or in the capture alone.
+type Fault struct {
+	packets Packets
+	what    fate
+	behind  bool // the tap
+	delay   time.Duration
+}
+
+type fate int
+
+const (
+	lost fate = iota
+	delayed
+	marked
+	missed
+	doubled
+)
+
+// Lose loses packets, before the tap unless AfterTap is said.
+func Lose(p Packets) Fault { return Fault{packets: p, what: lost} }
+
+// Delay holds packets back, so that others overtake them.
+func Delay(p Packets, by time.Duration) Fault { return Fault{packets: p, what: delayed, delay: by} }
+
+// Mark lets a congested queue set Congestion Experienced.
+func Mark(p Packets) Fault { return Fault{packets: p, what: marked} }
+
+// Miss keeps packets out of the capture, although the network delivers them.
+func Miss(p Packets) Fault { return Fault{packets: p, what: missed} }
+
+// Double puts packets into the capture twice.
+func Double(p Packets) Fault { return Fault{packets: p, what: doubled} }
+
+// AfterTap lets it happen between the tap and the receiver.
+func (f Fault) AfterTap() Fault { f.behind = true; return f }

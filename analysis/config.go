@@ -46,6 +46,9 @@ type Limits struct {
 	// where the number of links is not known: leaf switches have eight uplinks
 	// and more.
 	Paths int
+	// Backward is the share of frames out of time order from which
+	// capture.clock is said: the queues of one adapter disagree now and then.
+	Backward float64
 	// SenderICRC is the number of packets from which a sender with no good ICRC
 	// is blamed: fewer may all have met one bad link.
 	SenderICRC int
@@ -65,6 +68,7 @@ func Defaults(workers int) *Config {
 			CNPWait:         100_000,
 			SharedPort:      8,
 			Paths:           8,
+			Backward:        0.001,
 			SenderICRC:      8,
 		},
 	}

@@ -59,6 +59,7 @@ type engine struct {
 	free    sync.Pool
 	done    sync.WaitGroup
 	totals  report.Totals
+	latest  int64 // the highest time of a frame so far
 }
 
 func newEngine(as []*Analyzer, cfg *Config) *engine {
@@ -133,6 +134,11 @@ func (e *engine) send(shard int) {
 func (e *engine) count(st decode.Status, p *decode.Packet) {
 	t := &e.totals
 	t.Frames++
+	if p.Time < e.latest {
+		t.Backward++
+	} else {
+		e.latest = p.Time
+	}
 	switch st {
 	case decode.RoCE:
 		t.RoCE++

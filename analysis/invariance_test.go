@@ -37,6 +37,45 @@ func TestResultDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 	}
 }
 
+func TestFormOfTheFileDoesNotMatter(t *testing.T) {
+	const plain = "loss_post.h2.pcap"
+	want := analyze(t, filepath.Join(softroce, plain), oneWorker())
+	for _, form := range []string{"h2.bigendian.pcap", "h2.nsec.pcap", "h2.pcap.gz", "h2.pcapng"} {
+		t.Run(form, func(t *testing.T) {
+			got := analyze(t, filepath.Join(softroce, "derived", "loss_post."+form), oneWorker())
+			got.Captures = want.Captures
+			if got, want := asJSON(t, got), asJSON(t, want); got != want {
+				t.Errorf("%s:\n%s\n%s:\n%s", form, got, plain, want)
+			}
+		})
+	}
+}
+
+func TestCapturesOfTwoPointsMergedShowTheLossOnce(t *testing.T) {
+	truth := truthOf(t, "loss_post")
+	for _, name := range []string{"loss_post.h1+h2.merged-one-link.pcap", "loss_post.h1+h2.two-interfaces.pcapng"} {
+		t.Run(name, func(t *testing.T) {
+			r := analyze(t, filepath.Join(softroce, "derived", name), oneWorker())
+			consistent(t, r)
+			want := map[string]int64{
+				"lost_downstream":   lost("h1->h2")(truth),
+				"retransmitted":     resent("h1->h2", 0)(truth),
+				"retransmitted_nak": resent("h1->h2", 0)(truth),
+				"mirror_duplicates": truth.Captures["loss_post.h2.pcap"].Frames, // all that was seen twice
+			}
+			except := map[string]bool{}
+			for name, n := range want {
+				except[name] = true
+				if got := sum(r, name); got != n {
+					t.Errorf("%s is %d, want %d", name, got, n)
+				}
+			}
+			wantZero(t, r, lossColumns, except)
+			wantZero(t, r, resendColumns, except)
+		})
+	}
+}
+
 func asJSON(t *testing.T, r *report.Report) string {
 	t.Helper()
 	data, err := json.MarshalIndent(r, "", " ")

@@ -194,3 +194,24 @@ func TestEvidenceOfLossNamesTheFramesThatWereLost(t *testing.T) {
 		})
 	}
 }
+
+func TestCopiesStandInTheRowTheyTravelIn(t *testing.T) {
+	for _, tc := range []struct{ capture, way, other string }{
+		{"duplicate.h1.s128.pcap", "h2->h1", "10.0.0.2"},
+		{"duplicate.h2.s128.pcap", "h1->h2", "10.0.0.1"},
+	} {
+		t.Run(tc.capture, func(t *testing.T) {
+			want := copies(tc.way)(truthOf(t, tc.capture))
+			r := analyze(t, filepath.Join(softroce, tc.capture), oneWorker())
+			for i := range r.Flows {
+				f := &r.Flows[i]
+				if f.Src != tc.other && f.MirrorDuplicates != 0 {
+					t.Errorf("%v: %d copies of what leaves here", f.Ref(), f.MirrorDuplicates)
+				}
+				if f.Src == tc.other && f.MirrorDuplicates != want {
+					t.Errorf("%v: %d copies, want %d", f.Ref(), f.MirrorDuplicates, want)
+				}
+			}
+		})
+	}
+}

@@ -75,8 +75,8 @@ func (c *capture) Report(r *report.Report) {
 	addTable(r, "capture", t)
 }
 
-func judgeCapture(r *report.Report, _ *analysis.Config) []report.Finding {
-	return slices.Concat(captureMissed(r), captureDropped(r), captureDuplicated(r), oneDirection(r), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
+func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {
+	return slices.Concat(captureMissed(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
 }
 
 // oneDirection finds host pairs of which one direction is not in the capture

@@ -73,4 +73,6 @@ type Totals struct {
 	// FlowsNotTracked counts frames of flows beyond the cap on their number,
 	// which stand in the row named "other".
 	FlowsNotTracked int64 `json:"untracked_frames"`
+	// Backward counts frames whose time lies before that of a frame above them.
+	Backward int64 `json:"backward_frames"`
 }

@@ -91,7 +91,7 @@ func (p *packet) below() []gopacket.SerializableLayer {
 	udp := &layers.UDP{SrcPort: layers.UDPPort(p.port), DstPort: roce.Port}
 	switch {
 	case net.RoCEv1:
-		grh := &roce.GRH{TrafficClass: tos, NextHeader: roce.GRHNextHeader, HopLimit: 64, SGID: gid(src), DGID: gid(dst)}
+		grh := &roce.GRH{Version: 6, TrafficClass: tos, NextHeader: 0x1B, HopLimit: 64, SGID: gid(src), DGID: gid(dst)}
 		return append(p.ethernet(roce.EtherTypeRoCEv1), grh)
 	case net.IPv6:
 		ip := &layers.IPv6{Version: 6, TrafficClass: tos, NextHeader: layers.IPProtocolUDP, HopLimit: 64, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}

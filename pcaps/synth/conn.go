@@ -1,0 +1,87 @@
+package synth
+
+import "github.com/rocescope/rocescope/decode/ib"
+
+// conn is a connection: two endpoints, and the state of their management.
+type conn struct {
+	*Connection
+	world  *world
+	number int       // in the scenario, from 1
+	a, b   *endpoint // of From and To
+	port   uint16
+	ids    [2]uint32 // communication IDs of a and b
+	closed bool
+}
+
+func newConn(w *world, number int, c *Connection) *conn {
+	out := &conn{Connection: c, world: w, number: number}
+	out.a = newEndpoint(w.host(c.From), out)
+	out.b = newEndpoint(w.host(c.To), out)
+	out.a.peer, out.b.peer = out.b, out.a
+	out.a.start(w.psn())
+	out.b.start(w.psn())
+	out.port = out.sourcePort()
+	out.ids = [2]uint32{w.rand.Uint32(), w.rand.Uint32()}
+	return out
+}
+
+// psn draws a first PSN.
+func (w *world) psn() ib.PSN { return ib.PSN(w.rand.Uint32() & ib.PSNMask) }
+
+func (c *conn) mtu() int {
+	if c.PathMTU == 0 {
+		return 256
+	}
+	return c.PathMTU
+}
+
+func (c *conn) ackTimeout() ib.Timeout {
+	if c.AckTimeout == 0 {
+		return 14
+	}
+	return c.AckTimeout
+}
+
+// open begins the work, after an exchange of messages where the connection has
+// management.
+func (c *conn) open() {
+	if c.ByCM {
+		c.request()
+		return
+	}
+	c.a.post(c.Work)
+	c.b.post(c.Back)
+}
+
+// settled is called when an endpoint has nothing left to do.
+func (c *conn) settled() {
+	if c.ByCM && !c.closed && c.a.req.settled() && c.b.req.settled() {
+		c.closed = true
+		c.disconnect()
+	}
+}
+
+// sourcePort is that of both directions: by the formula that most drivers share,
+// from the flow label of connection management, or from the queue pairs.
+func (c *conn) sourcePort() uint16 {
+	switch {
+	case c.Port != 0:
+		return c.Port
+	case c.ByCM:
+		return flowLabelPort(c.flowLabel())
+	}
+	return queuePairPort(c.a.qpn, c.b.qpn)
+}
+
+// queuePairPort folds the product of two queue pair numbers into a port.
+func queuePairPort(a, b uint32) uint16 {
+	v := uint64(a) * uint64(b)
+	v ^= v >> 20
+	v ^= v >> 40
+	return flowLabelPort(uint32(v) & 0xFFFFF)
+}
+
+// flowLabelPort folds a flow label of 20 bits into a port.
+func flowLabelPort(label uint32) uint16 {
+	return uint16(label&0x3FFF^label>>14) | 0xC000
+}

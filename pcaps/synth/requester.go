@@ -1,0 +1,218 @@
+package synth
+
+import (
+	"time"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+const (
+	window    = 32 // packets, by PSN, that may be under way unacknowledged
+	readDepth = 4  // READs and atomics that may be under way
+	retries   = 7
+)
+
+// cause is why packets are sent again, as the report's columns name it.
+type cause string
+
+const (
+	byNAK     cause = "nak"
+	byTimeout cause = "timeout"
+	byRNR     cause = "rnr"
+	byImplied cause = "implied" // a response showed that one before it is missing
+)
+
+// requester is the send queue of a queue pair. It repeats from the oldest
+// packet that is not acknowledged (go-back-N).
+type requester struct {
+	e        *endpoint
+	messages []*message
+	unposted int    // messages still to come
+	una      ib.PSN // the oldest PSN that is not acknowledged
+	cursor   ib.PSN // the next to send
+	high     ib.PSN // one past the highest sent
+	end      ib.PSN // one past the last posted
+	cause    cause  // why PSNs before high are sent
+	asked    bool   // una was asked for again, and nothing came since
+	tries    int
+	timer    int   // the one that counts; older ones have been stopped
+	silent   int64 // nothing is sent before, after an RNR NAK
+	pace     pace
+	dead     bool
+}
+
+func newRequester(e *endpoint, psn ib.PSN) requester {
+	return requester{e: e, una: psn, cursor: psn, high: psn, end: psn}
+}
+
+// post plans what the endpoint is asked to do.
+func (e *endpoint) post(work []Work) {
+	clock := &e.host.world.clock
+	for _, w := range work {
+		e.req.unposted += w.times
+		for i := range w.times {
+			clock.after(ns(w.after+time.Duration(i)*w.every), func() { e.req.add(w) })
+		}
+	}
+	e.conn.settled()
+}
+
+// add appends a message to the queue.
+func (q *requester) add(w Work) {
+	m := newMessage(w, len(q.messages), q.end, q.e.conn)
+	q.messages = append(q.messages, m)
+	q.unposted--
+	q.end = m.end
+	q.e.wake()
+}
+
+func (q *requester) settled() bool { return q.unposted == 0 && q.una == q.end }
+
+// nextPacket returns the packet at the cursor, if it may be sent now.
+func (q *requester) nextPacket() (*packet, int64) {
+	now := q.e.host.world.clock.now
+	if q.dead || q.cursor == q.end {
+		return nil, 0
+	}
+	m := q.at(q.cursor)
+	if q.cursor.Sub(q.una) >= window || m.op.responded() && q.pending() >= readDepth {
+		return nil, 0
+	}
+	if t := max(q.silent, q.pace.ready); t > now {
+		return nil, t
+	}
+	p, next := m.packet(q.e, q.cursor)
+	if q.cursor.Before(q.high) {
+		p.again = q.cause
+	}
+	p.count()
+	q.cursor = next
+	if next.After(q.high) {
+		q.high = next
+	}
+	q.pace.sent(now, p.size(), q.e.host.world.rate())
+	q.afterSend()
+	return p, 0
+}
+
+// afterSend takes what is not acknowledged for done, and starts the timer where
+// there are acknowledgements.
+func (q *requester) afterSend() {
+	if q.e.conn.Transport != ib.RC {
+		q.una = q.cursor
+		q.e.conn.settled()
+	} else if q.timer%2 == 0 { // even: not running
+		q.restart()
+	}
+}
+
+// at returns the message that uses a PSN.
+func (q *requester) at(psn ib.PSN) *message {
+	for i := len(q.messages) - 1; ; i-- {
+		if !psn.Before(q.messages[i].start) {
+			return q.messages[i]
+		}
+	}
+}
+
+// pending counts READs and atomics under way.
+func (q *requester) pending() int {
+	n := 0
+	for _, m := range q.messages {
+		if m.op.responded() && m.start.Before(q.cursor) && q.una.Before(m.end) {
+			n++
+		}
+	}
+	return n
+}
+
+// response takes an answer of the peer.
+func (q *requester) response(p *packet) {
+	switch s := p.syndrome(); {
+	case q.dead || p.bth.PSN.Before(q.una) || !p.bth.PSN.Before(q.high):
+	case p.kind == isReadResponse || p.bth.Opcode.Is(ib.IsAtomicAck):
+		if q.cover(p.bth.PSN) {
+			q.advance(p.bth.PSN.Add(1))
+		}
+	case s.Type() == ib.ACK:
+		q.cover(p.bth.PSN.Add(1))
+	case s.Type() == ib.RNRNAK:
+		if q.cover(p.bth.PSN) {
+			q.silent = q.e.host.world.clock.now + s.RNRTimer().Nanoseconds()
+			q.rewind(byRNR)
+		}
+	case s == ib.NAKPSNSequence:
+		if q.cover(p.bth.PSN) {
+			q.rewind(byNAK)
+		}
+	default:
+		q.dead = true
+		q.stop()
+	}
+}
+
+// cover takes all before end for arrived. It reports false where a READ or an
+// atomic before it still lacks its response, and asks for that again.
+func (q *requester) cover(end ib.PSN) bool {
+	for q.una.Before(end) {
+		m := q.at(q.una)
+		if m.op.responded() {
+			if !q.asked {
+				q.asked = true
+				q.rewind(byImplied)
+			}
+			return false
+		}
+		to := m.end
+		if end.Before(to) {
+			to = end
+		}
+		q.advance(to)
+	}
+	return true
+}
+
+// advance moves the oldest PSN that is not acknowledged.
+func (q *requester) advance(to ib.PSN) {
+	q.una, q.asked, q.tries = to, false, 0
+	if q.cursor.Before(to) {
+		q.cursor = to
+	}
+	if q.una == q.high {
+		q.stop()
+	} else {
+		q.restart()
+	}
+	q.e.wake()
+	q.e.conn.settled()
+}
+
+// rewind goes back to the oldest PSN that is not acknowledged.
+func (q *requester) rewind(why cause) {
+	q.cursor, q.cause = q.una, why
+	q.restart()
+	q.e.wake()
+}
+
+// restart runs the timer from now on.
+func (q *requester) restart() {
+	q.stop()
+	q.timer++
+	running := q.timer
+	wait := q.e.conn.ackTimeout().Duration().Nanoseconds() + max(0, q.silent-q.e.host.world.clock.now)
+	q.e.host.world.clock.after(wait, func() {
+		if q.timer == running {
+			q.expired()
+		}
+	})
+}
+
+func (q *requester) stop() { q.timer += 1 + (q.timer+1)%2 }
+
+func (q *requester) expired() {
+	if q.tries++; q.tries > retries {
+		q.dead = true
+		return
+	}
+	q.rewind(byTimeout)
+}

@@ -1,0 +1,169 @@
+package synth
+
+import (
+	"slices"
+
+	"github.com/google/gopacket"
+	"github.com/rocescope/rocescope/decode/ib"
+	"github.com/rocescope/rocescope/decode/roce"
+)
+
+// noCredits is an ACK of a receiver that keeps no account of its buffers.
+const noCredits ib.Syndrome = 0x1F
+
+// responder answers the requests of the peer.
+type responder struct {
+	e        *endpoint
+	expected ib.PSN
+	high     ib.PSN // one past the highest READ response
+	msn      uint32
+	begun    int  // messages that began, NotReady's and Refused's numbers
+	told     bool // the gap at expected has been NAKed
+	dead     bool
+	atomics  map[ib.PSN]uint64 // results, for those who ask again
+	counter  uint64            // what atomics add to
+	refused  []int             // messages that met no buffer, once
+	early    map[ib.PSN]*packet
+	queue    []*packet
+}
+
+// next returns the oldest answer that was not sent.
+func (r *responder) next() *packet {
+	if len(r.queue) == 0 {
+		return nil
+	}
+	p := r.queue[0]
+	r.queue = r.queue[1:]
+	p.count()
+	return p
+}
+
+// request takes a request of the peer.
+func (r *responder) request(p *packet) {
+	ahead := p.bth.PSN.Sub(r.expected)
+	switch {
+	case r.dead || r.e.conn.Transport != ib.RC:
+	case ahead < 0:
+		r.repeated(p)
+	case ahead == 0:
+		r.execute(p)
+	case r.e.conn.AnyOrder:
+		r.early[p.bth.PSN] = p
+	case !r.told:
+		r.told = true
+		r.answer(r.ack(ib.NAKPSNSequence, r.expected))
+	}
+}
+
+// execute takes the request that was expected.
+func (r *responder) execute(p *packet) {
+	r.told = false
+	if p.bth.Opcode.Is(ib.IsFirst|ib.IsOnly) && !r.begin(p) {
+		return
+	}
+	r.expected = r.expected.Add(1)
+	if p.bth.Opcode.Is(ib.IsLast | ib.IsOnly) {
+		r.msn = (r.msn + 1) & ib.PSNMask
+	}
+	switch op := p.bth.Opcode; {
+	case op.Is(ib.IsRead):
+		r.expected = r.expected.Add(int32(r.read(p)) - 1)
+	case op.Is(ib.IsAtomic):
+		r.atomics[p.bth.PSN] = r.counter
+		r.counter++
+		r.atomic(p.bth.PSN, "")
+	case p.bth.AckReq:
+		r.answer(r.ack(noCredits, p.bth.PSN))
+	}
+	if held := r.early[r.expected]; held != nil {
+		delete(r.early, r.expected)
+		r.execute(held)
+	}
+}
+
+// begin takes the first packet of a message, and reports false where the
+// scenario has it refused.
+func (r *responder) begin(p *packet) bool {
+	c := r.e.conn
+	number := r.begun + 1
+	switch {
+	case slices.Contains(c.NotReady, number) && !slices.Contains(r.refused, number):
+		r.refused = append(r.refused, number)
+		r.told = true // what follows in flight is dropped without a word
+		r.answer(r.ack(ib.Syndrome(0x20|c.RNRTimer&0x1F), p.bth.PSN))
+		return false
+	case number == c.Refused:
+		r.dead = true
+		r.answer(r.ack(c.Refusal, p.bth.PSN))
+		return false
+	}
+	r.begun = number
+	return true
+}
+
+// repeated answers a request that was executed before.
+func (r *responder) repeated(p *packet) {
+	switch op := p.bth.Opcode; {
+	case op.Is(ib.IsRead):
+		r.read(p)
+	case op.Is(ib.IsAtomic):
+		r.atomic(p.bth.PSN, p.again)
+	case p.bth.AckReq:
+		r.answer(r.ack(noCredits, r.expected.Add(-1)))
+	}
+}
+
+// read queues the responses to a READ and returns how many they are.
+func (r *responder) read(p *packet) int {
+	reth := &p.ext[0].(*roce.RETH).RETH
+	bytes, mtu := int(reth.DMALen), r.e.conn.mtu()
+	n := max(1, (bytes+mtu-1)/mtu)
+	for i := range n {
+		psn := p.bth.PSN.Add(int32(i))
+		op := partOf(i, n, ib.ReadResponseFirst, ib.ReadResponseMiddle, ib.ReadResponseLast, ib.ReadResponseOnly)
+		out := r.e.packet(isReadResponse, op, psn, r.e.peer)
+		out.payload = pattern(int(reth.VA&0xFFFF)+i*mtu, min(mtu, bytes-i*mtu))
+		if op != ib.ReadResponseMiddle {
+			out.ext = []gopacket.SerializableLayer{r.aeth(noCredits)}
+		}
+		if psn.Before(r.high) {
+			out.again = p.again
+		} else {
+			r.high = psn.Add(1)
+		}
+		r.answer(out)
+	}
+	return n
+}
+
+func (r *responder) atomic(psn ib.PSN, again cause) {
+	p := r.e.packet(isAck, ib.AtomicAcknowledge, psn, r.e.peer)
+	p.ext = []gopacket.SerializableLayer{r.aeth(noCredits), &roce.AtomicAckETH{AtomicAckETH: ib.AtomicAckETH{Original: r.atomics[psn]}}}
+	p.again = again
+	r.answer(p)
+}
+
+func (r *responder) ack(s ib.Syndrome, psn ib.PSN) *packet {
+	p := r.e.packet(isAck, ib.Acknowledge, psn, r.e.peer)
+	p.ext = []gopacket.SerializableLayer{r.aeth(s)}
+	return p
+}
+
+func (r *responder) aeth(s ib.Syndrome) *roce.AETH {
+	return &roce.AETH{AETH: ib.AETH{Syndrome: s, MSN: r.msn}}
+}
+
+func (r *responder) answer(p *packet) {
+	r.queue = append(r.queue, p)
+	r.e.wake()
+}
+
+// syndrome returns what the packet's AETH says; 0 where it has none.
+func (p *packet) syndrome() ib.Syndrome {
+	for _, l := range p.ext {
+		if h, ok := l.(*roce.AETH); ok {
+			return h.Syndrome
+		}
+	}
+	return 0
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // bundle is an unordered pair of addresses and all rows between them.
@@ -41,25 +40,3 @@ func keyOf(p *decode.Packet) (bundleKey, uint8) {
 	}
 	return bundleKey{p.Dst, p.Src, p.Version}, 1
 }
-
-// conn is a connection as CM set it up.
-type conn struct {
-	from       uint8 // direction of the REQ
-	a, b       uint32
-	commID     uint32 // of the REQ's sender
-	remoteID   uint32 // of the REP's sender
-	psnA, psnB ib.PSN // what a and b expect first
-	mtu        uint32
-	replied    bool
-}
-
-const connsMax = 4096
-
-// heldPacket waits for the pairing of its row.
-type heldPacket struct {
-	row    *row
-	packet decode.Packet
-}
-
-// heldMax bounds how many packets of a bundle wait.
-const heldMax = 512

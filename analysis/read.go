@@ -337,16 +337,3 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) bool {
 	}
 	return false
 }
-
-// giveUpResponse tells the fate of a response that never came.
-func (s *shard) giveUpResponse(r, g *row, h *hole) {
-	if h.fate != fateOpen {
-		return
-	}
-	kind := ResponseUnresolved
-	rd := &r.req.rec.reads
-	if !h.naked && (r.req.lastFresh > h.time+r.minRTT() || max(rd.lastResponse, r.req.last) > h.time+r.soonest()) {
-		kind = ResponseNotCaptured // the requester went on and did not ask again
-	}
-	s.emit(Event{Kind: kind, Count: h.len(), Flow: g.id, PSN: h.start, Time: h.time, Frame: h.frame})
-}

@@ -249,19 +249,6 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	}
 }
 
-// giveUp tells the fate of a hole that falls out of memory, or is open at the
-// end.
-func (s *shard) giveUp(r *row, h *hole) {
-	if h.fate != fateOpen || !h.sure {
-		return
-	}
-	kind := Unresolved
-	if !r.reliable() {
-		kind = LostUpstream // nothing will ever repair it
-	}
-	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
-}
-
 // promote makes a hole count that was only suspected.
 func (s *shard) promote(r *row, h *hole) {
 	if h.sure {

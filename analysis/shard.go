@@ -134,15 +134,6 @@ func (s *shard) respond(g *row, p *decode.Packet) Verdict {
 	return s.news(g, p)
 }
 
-// follow takes a packet that was held.
-func (s *shard) follow(r *row, p *decode.Packet) {
-	if p.Op.Is(ib.IsRequest) {
-		s.request(r, p)
-	} else {
-		s.news(r, p)
-	}
-}
-
 // news applies a response to the requests it answers.
 func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	r := g.peer
@@ -158,47 +149,6 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	s.answer(r, g, p)
 	return v
 }
-
-// unreliable follows a UC or UD request: nothing answers it, nothing repairs it.
-func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
-	q := &r.req
-	if !q.started {
-		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, known: true}
-		q.ids.last = p.IPID
-		return s.accept(r, p, 1, true)
-	}
-	if s.isCopy(r, &q.recent, &q.ids, p) {
-		return Copy
-	}
-	ahead := p.PSN.Sub(q.cur)
-	if ahead < 0 {
-		if q.rec != nil {
-			for i := range q.rec.holes.list {
-				if h := &q.rec.holes.list[i]; h.fate == fateOpen && h.has(p.PSN) {
-					return s.late(r, i, p)
-				}
-			}
-		}
-		return s.keepLate(r, p, 0)
-	}
-	if ahead > 0 {
-		if r.transport == ib.UD && !q.steady() {
-			q.cur, q.inOrder = p.PSN, 0 // nothing says yet that the PSNs count this row's packets
-		} else {
-			s.skip(r, q.cur, p)
-		}
-	} else {
-		q.inOrder++
-	}
-	return s.accept(r, p, 1, true)
-}
-
-// steady reports whether a UD row has shown that its PSNs rise by one: the
-// queue pair sends to nobody else.
-func (q *requests) steady() bool { return q.inOrder >= steadySteps }
-
-// steadySteps is how many packets in a row must follow each other.
-const steadySteps = 3
 
 // rowOf returns the packet's row, making it where needed. A packet whose ICRC
 // is bad and which does not continue its row belongs to none: its numbers may
@@ -273,68 +223,4 @@ func (s *shard) otherRow() *row {
 
 func (r *row) key() rowKey {
 	return rowKey{bundle: r.bundle.id, qp: r.qp, srcQP: r.srcQP, dir: r.dir, transport: r.transport}
-}
-
-// finish tells the fate of everything that is still open.
-func (s *shard) finish() {
-	s.batch = Batch{Events: s.batch.Events[:0]}
-	for _, b := range s.bundlesInOrder() {
-		s.settlePairs(b)
-		b.unsure = 0
-		s.release(b)
-	}
-	for _, r := range s.rows {
-		if !r.retired {
-			s.finishRow(r)
-		}
-	}
-	s.deliver()
-}
-
-// bundlesInOrder returns the bundles by their number, so that what is told at
-// the end comes in one order.
-func (s *shard) bundlesInOrder() []*bundle {
-	out := make([]*bundle, len(s.bundles))
-	for _, b := range s.bundles {
-		out[b.id] = b
-	}
-	return out
-}
-
-func (s *shard) finishRow(r *row) {
-	rec := r.req.rec
-	if rec != nil {
-		s.settleRow(r, rec)
-	}
-	if q := &r.req; q.started && r.reliable() && q.high.After(q.una) {
-		e := Event{Kind: Outstanding, Count: q.high.Sub(q.una), Flow: r.id, PSN: q.una, Time: q.last, Frame: q.lastFrame, Value: 1}
-		if rec != nil && rec.pass.cause == RetransmittedTimeout && rec.pass.start == q.una {
-			e.Value += int64(rec.pass.tries)
-		}
-		s.emit(e)
-	}
-}
-
-// settleRow tells the fate of all that is open in a row.
-func (s *shard) settleRow(r *row, rec *recovery) {
-	if len(rec.tent) > 0 {
-		s.decide(r, false)
-	}
-	if rec.pass.late {
-		s.judgeLate(r, r.req.last)
-	}
-	s.judgeWaiting(r)
-	for i := range rec.doubts {
-		s.judgeDoubt(r, &rec.doubts[i])
-	}
-	rec.doubts = nil
-	for i := range rec.holes.list {
-		s.giveUp(r, &rec.holes.list[i])
-	}
-	if r.peer != nil {
-		for i := range rec.reads.holes.list {
-			s.giveUpResponse(r, r.peer, &rec.reads.holes.list[i])
-		}
-	}
-	rec.holes, rec.reads = holes{}, reads{}
 }

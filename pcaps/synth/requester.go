@@ -36,6 +36,7 @@ type requester struct {
 	asked    bool   // una was asked for again, and nothing came since
 	tries    int
 	timer    int   // the one that counts; older ones have been stopped
+	running  bool  // that timer
 	silent   int64 // nothing is sent before, after an RNR NAK
 	pace     pace
 	dead     bool
@@ -101,7 +102,7 @@ func (q *requester) afterSend() {
 	if q.e.conn.Transport != ib.RC {
 		q.una = q.cursor
 		q.e.conn.settled()
-	} else if q.timer%2 == 0 { // even: not running
+	} else if !q.running {
 		q.restart()
 	}
 }
@@ -196,18 +197,18 @@ func (q *requester) rewind(why cause) {
 
 // restart runs the timer from now on.
 func (q *requester) restart() {
-	q.stop()
 	q.timer++
-	running := q.timer
+	q.running = true
+	timer := q.timer
 	wait := q.e.conn.ackTimeout().Duration().Nanoseconds() + max(0, q.silent-q.e.host.world.clock.now)
 	q.e.host.world.clock.after(wait, func() {
-		if q.timer == running {
+		if q.running && q.timer == timer {
 			q.expired()
 		}
 	})
 }
 
-func (q *requester) stop() { q.timer += 1 + (q.timer+1)%2 }
+func (q *requester) stop() { q.running = false }
 
 func (q *requester) expired() {
 	if q.tries++; q.tries > retries {

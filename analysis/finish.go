@@ -1,0 +1,91 @@
+package analysis
+
+// finish tells the fate of everything that is still open.
+func (s *shard) finish() {
+	s.batch = Batch{Events: s.batch.Events[:0]}
+	for _, b := range s.bundlesInOrder() {
+		s.settlePairs(b)
+		b.unsure = 0
+		s.release(b)
+	}
+	for _, r := range s.rows {
+		if !r.retired {
+			s.finishRow(r)
+		}
+	}
+	s.deliver()
+}
+
+// bundlesInOrder returns the bundles by their number, so that what is told at
+// the end comes in one order.
+func (s *shard) bundlesInOrder() []*bundle {
+	out := make([]*bundle, len(s.bundles))
+	for _, b := range s.bundles {
+		out[b.id] = b
+	}
+	return out
+}
+
+func (s *shard) finishRow(r *row) {
+	rec := r.req.rec
+	if rec != nil {
+		s.settleRow(r, rec)
+	}
+	if q := &r.req; q.started && r.reliable() && q.high.After(q.una) {
+		e := Event{Kind: Outstanding, Count: q.high.Sub(q.una), Flow: r.id, PSN: q.una, Time: q.last, Frame: q.lastFrame, Value: 1}
+		if rec != nil && rec.pass.cause == RetransmittedTimeout && rec.pass.start == q.una {
+			e.Value += int64(rec.pass.tries)
+		}
+		s.emit(e)
+	}
+}
+
+// settleRow tells the fate of all that is open in a row.
+func (s *shard) settleRow(r *row, rec *recovery) {
+	if len(rec.tent) > 0 {
+		s.decide(r, false)
+	}
+	if rec.pass.late {
+		s.judgeLate(r, r.req.last)
+	}
+	s.judgeWaiting(r)
+	for i := range rec.doubts {
+		s.judgeDoubt(r, &rec.doubts[i])
+	}
+	rec.doubts = nil
+	for i := range rec.holes.list {
+		s.giveUp(r, &rec.holes.list[i])
+	}
+	if r.peer != nil {
+		for i := range rec.reads.holes.list {
+			s.giveUpResponse(r, r.peer, &rec.reads.holes.list[i])
+		}
+	}
+	rec.holes, rec.reads = holes{}, reads{}
+}
+
+// giveUp tells the fate of a hole that falls out of memory, or is open at the
+// end.
+func (s *shard) giveUp(r *row, h *hole) {
+	if h.fate != fateOpen || !h.sure {
+		return
+	}
+	kind := Unresolved
+	if !r.reliable() {
+		kind = LostUpstream // nothing will ever repair it
+	}
+	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}
+
+// giveUpResponse tells the fate of a response that never came.
+func (s *shard) giveUpResponse(r, g *row, h *hole) {
+	if h.fate != fateOpen {
+		return
+	}
+	kind := ResponseUnresolved
+	rd := &r.req.rec.reads
+	if !h.naked && (r.req.lastFresh > h.time+r.minRTT() || max(rd.lastResponse, r.req.last) > h.time+r.soonest()) {
+		kind = ResponseNotCaptured // the requester went on and did not ask again
+	}
+	s.emit(Event{Kind: kind, Count: h.len(), Flow: g.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}

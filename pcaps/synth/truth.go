@@ -1,0 +1,201 @@
+package synth
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Truth is what happened in a scenario, as far as it passed the tap or should
+// have.
+type Truth struct {
+	Rows []Row // ordered by Src, Dst and DestQP
+}
+
+// Row is what travelled from Src to Dst towards DestQP.
+type Row struct {
+	Src, Dst string
+	DestQP   uint32
+	PeerQP   uint32 // the other end's queue pair; 0 for queue pair 1
+	// Counts holds a number for each of Columns; one that is missing is 0.
+	Counts map[string]int64
+}
+
+// Columns are the columns of a report's flows that a Truth tells of.
+//
+// What lies behind the tap and leaves no trace there, as a lost datagram, is
+// not counted.
+var Columns = []string{
+	"frames", "bytes", "request_frames", "request_bytes", "response_frames", "response_bytes", "data_frames", "acks", "messages",
+	"lost_upstream", "lost_downstream", "not_captured", "unresolved", "reordered", "lost_acks",
+	"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied",
+	"response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
+	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks",
+	"ce_frames", "cnps", "mirror_duplicates", "icrc_good", "icrc_bad", "icrc_unchecked",
+}
+
+// counter builds a Truth.
+type counter struct {
+	snapLen int
+	rows    map[rowKey]*Row
+	newest  map[streamKey]int // order of the newest packet that passed
+}
+
+type rowKey struct {
+	src, dst string
+	qp       uint32
+}
+
+type streamKey struct {
+	asker *endpoint
+	kind  kind
+}
+
+func newCounter(snapLen int) *counter {
+	return &counter{snapLen: snapLen, rows: map[rowKey]*Row{}, newest: map[streamKey]int{}}
+}
+
+// add counts in the packet's row.
+func (c *counter) add(p *packet, column string, n int) {
+	k := rowKey{p.from.addr.String(), p.to.addr.String(), p.bth.DestQP}
+	r := c.rows[k]
+	if r == nil {
+		r = &Row{Src: k.src, Dst: k.dst, DestQP: k.qp, Counts: map[string]int64{}}
+		if p.kind != isManagement {
+			r.PeerQP = p.conn.a.qpn + p.conn.b.qpn - k.qp
+		}
+		c.rows[k] = r
+	}
+	r.Counts[column] += int64(n)
+}
+
+// seen counts a packet that was captured, as a frame of some bytes.
+func (c *counter) seen(p *packet, bytes int) {
+	c.add(p, "frames", 1)
+	c.add(p, "bytes", bytes)
+	c.integrity(p, bytes)
+	if p.ecn == decode.CE {
+		c.add(p, "ce_frames", 1)
+	}
+	switch p.kind {
+	case isCNP:
+		c.add(p, "cnps", 1)
+	case isRequest, isManagement:
+		c.request(p)
+	default:
+		c.response(p)
+	}
+}
+
+func (c *counter) integrity(p *packet, bytes int) {
+	if c.snapLen > 0 && bytes > c.snapLen {
+		c.add(p, "icrc_unchecked", 1)
+	} else {
+		c.add(p, "icrc_good", 1)
+	}
+}
+
+func (c *counter) request(p *packet) {
+	c.add(p, "request_frames", 1)
+	if p.kind == isManagement {
+		c.add(p, "request_bytes", ib.MADLen)
+		c.add(p, "messages", 1)
+		return
+	}
+	c.add(p, "request_bytes", len(p.payload))
+	if !p.bth.Opcode.Is(ib.IsRead) {
+		c.add(p, "data_frames", 1)
+	}
+	switch {
+	case p.again != "":
+		c.add(p, "retransmitted", 1)
+		c.add(p, "retransmitted_"+string(p.again), 1)
+	case p.bth.Opcode.Is(ib.IsLast | ib.IsOnly):
+		c.add(p, "messages", 1)
+	}
+	c.order(p, "reordered")
+}
+
+func (c *counter) response(p *packet) {
+	c.add(p, "response_frames", 1)
+	c.add(p, "response_bytes", len(p.payload))
+	if p.bth.Opcode.Is(ib.IsReadResponse | ib.IsAtomicAck) {
+		c.add(p, "data_frames", 1)
+	}
+	if p.kind == isReadResponse {
+		if p.again != "" {
+			c.add(p, "response_retransmitted", 1)
+		}
+		c.order(p, "response_reordered")
+		return
+	}
+	if p.bth.Opcode.Is(ib.IsAck) {
+		c.add(p, answerColumn(p.syndrome()), 1)
+	}
+}
+
+func answerColumn(s ib.Syndrome) string {
+	switch {
+	case s.Type() == ib.ACK:
+		return "acks"
+	case s.Type() == ib.RNRNAK:
+		return "rnr_naks"
+	case s == ib.NAKInvalidRequest:
+		return "naks_invalid_request"
+	case s == ib.NAKRemoteAccess:
+		return "naks_remote_access"
+	case s == ib.NAKRemoteOperational:
+		return "naks_remote_operational"
+	}
+	return "naks_psn_sequence"
+}
+
+// order counts a packet that comes behind one that was sent later.
+func (c *counter) order(p *packet, column string) {
+	k := streamKey{p.asker, p.kind}
+	if p.order < c.newest[k] {
+		c.add(p, column, 1)
+	}
+	c.newest[k] = max(p.order, c.newest[k])
+}
+
+// copied counts a further frame of a packet.
+func (c *counter) copied(p *packet, bytes int) {
+	c.add(p, "frames", 1)
+	c.add(p, "bytes", bytes)
+	c.add(p, "mirror_duplicates", 1)
+}
+
+func (c *counter) lostBefore(p *packet) { c.fate(p, "lost_upstream") }
+
+// lostBehind leaves out datagrams: nothing tells of them.
+func (c *counter) lostBehind(p *packet) {
+	if p.bth.Opcode.Transport() == ib.RC {
+		c.fate(p, "lost_downstream")
+	}
+}
+
+func (c *counter) missed(p *packet) { c.fate(p, "not_captured") }
+
+// fate counts what became of a request or a READ response.
+func (c *counter) fate(p *packet, column string) {
+	switch p.kind {
+	case isRequest:
+		c.add(p, column, 1)
+	case isReadResponse:
+		c.add(p, "response_"+column, 1)
+	}
+}
+
+func (c *counter) truth() Truth {
+	var t Truth
+	for _, r := range c.rows {
+		t.Rows = append(t.Rows, *r)
+	}
+	slices.SortFunc(t.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.DestQP, b.DestQP))
+	})
+	return t
+}

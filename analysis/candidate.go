@@ -29,7 +29,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 				fit = append(fit, c)
 			}
 		}
-	} else {
+	} else if g.tryAgain() {
 		for _, r := range b.rows[1-g.dir] {
 			if c := (candidate{row: r}); c.fits(g, p) {
 				fit = append(fit, c)
@@ -43,6 +43,13 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		}
 	}
 	s.narrow(g, fit)
+}
+
+// tryAgain paces the search for a partner among many: a row whose requests the
+// capture does not hold would search anew with each of its responses.
+func (g *row) tryAgain() bool {
+	g.tries++
+	return g.tries <= 16 || g.tries&(g.tries-1) == 0
 }
 
 // narrow keeps the candidates that are left, and pairs where there is one.

@@ -52,6 +52,25 @@ type Limits struct {
 	// SenderICRC is the number of packets from which a sender with no good ICRC
 	// is blamed: fewer may all have met one bad link.
 	SenderICRC int
+	// RetryGiveUp is how many of its own timeouts a requester must stay silent
+	// before it counts as having given up: the next resend would have come after
+	// one, and timers of adapters run to twice the nominal time at most.
+	RetryGiveUp int
+	// Retries is the number of unanswered resends of one packet from which a
+	// queue pair counts as dead even where the capture ends before its timer
+	// would run out again. The retry counter goes to seven; a flap of the path
+	// that outlasts five timers hardly ends within the last two.
+	Retries int
+	// SilentTries is how often a packet must have been sent without any answer
+	// before its peer counts as silent: chance loses one packet four times in a
+	// row only where nothing else would get through either.
+	SilentTries int
+	// UnrecoveredWait is how long, in ns, a queue pair must be silent behind an
+	// open loss, and UnrecoveredRTTs how many of its round trips, before the loss
+	// counts as never repaired: a NAK is served within a round trip, and where it
+	// is lost, timers of the usual exponent 14 run out after 67 ms.
+	UnrecoveredWait int64
+	UnrecoveredRTTs int64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -70,6 +89,11 @@ func Defaults(workers int) *Config {
 			Paths:           8,
 			Backward:        0.001,
 			SenderICRC:      8,
+			RetryGiveUp:     2,
+			Retries:         5,
+			SilentTries:     4,
+			UnrecoveredWait: 100_000_000,
+			UnrecoveredRTTs: 20,
 		},
 	}
 }

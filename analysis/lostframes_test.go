@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +12,6 @@ import (
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode/ib"
 )
-
-// A NAK names the packet that was lost. What a timeout repairs is told by its
-// answer alone, which may come many packets behind the loss, so that such a
-// loss is counted but not placed; the tests here are about NAKs.
 
 // provenByNAK runs a capture and returns the frames whose loss behind the tap
 // a NAK proves, ascending.
@@ -121,6 +118,22 @@ func TestFramesThatNAKsProveLostDidNotArriveLabelled(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("only %d frames could be compared", found)
+	}
+}
+
+// A resend that was answered did arrive: what a timeout repaired is an earlier
+// sending, of the packet that the receiver waited for.
+func TestFramesThatTimeoutsProveLostDidNotArrive(t *testing.T) {
+	for _, name := range []string{"loss-tail-timeout", "loss-lost-retransmit"} {
+		t.Run(name, func(t *testing.T) {
+			var truth labelledTruth
+			readJSON(t, filepath.Join(labelled, name+".truth.json"), &truth)
+			seen, _ := eventFrames(t, &truth)
+			want := truth.Frames["lost_after_tap"]
+			if got := slices.Sorted(maps.Keys(seen[analysis.LostDownstream])); !slices.Equal(got, want) {
+				t.Errorf("frames %v are said to be lost, want %v", got, want)
+			}
+		})
 	}
 }
 

@@ -34,10 +34,11 @@ type row struct {
 	vlans []uint16
 	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
-	win  window
-	req  requests
-	rsp  responses
-	cand []candidate // rows that the responses here may answer, while several may
+	win   window
+	req   requests
+	rsp   responses
+	cand  []candidate // rows that the responses here may answer, while several may
+	tries uint32      // searches for them
 }
 
 // responses is what a row keeps of the responses that travel in it.

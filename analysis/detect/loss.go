@@ -1,19 +1,49 @@
 package detect
 
 import (
+	"fmt"
+
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Loss counts what became of requests and READ responses.
 var Loss = add(analysis.Analyzer{
 	Name: "loss",
-	Doc:  "Which queue pairs lost packets, where, and how was each loss repaired?",
-	New:  newLoss,
+	Doc: "Which queue pairs lost packets, on which side of the tap, and how was each loss repaired?\n\n" +
+		"What is missing at the tap and comes again was lost upstream. What passed the tap and is asked for again was\n" +
+		"lost downstream. What is missing at the tap and acknowledged all the same is no loss: see capture.",
+	New:   newLoss,
+	Judge: judgeLoss,
 })
 
-type loss struct {
-	flows [][analysis.NumEventKinds]int32 // by FlowID; only rows with events
+type loss struct{ flows []lossFlow } // by FlowID
+
+// lossFlow is the events of one row.
+type lossFlow struct {
+	n       [analysis.NumEventKinds]int32
+	noHole  int32 // of the unresolved events: timeouts of which nothing is missing
+	resent  int64 // time of the last resend
+	missing *missingPacket
+	open    *openLoss
+}
+
+// missingPacket is the newest packet of a row of which a hole or a NAK tells that the
+// receiver lacks it.
+type missingPacket struct {
+	psn   ib.PSN
+	n     int32 // packets
+	nak   bool  // it passed the tap, and the receiver asked for it
+	time  int64
+	frame uint64
+}
+
+// openLoss is what stood open when the row ended.
+type openLoss struct {
+	missingPacket
+	requests int32 // without an answer
+	last     int64 // time of the last request
 }
 
 func newLoss(*analysis.Config) analysis.Observer { return &loss{} }
@@ -21,38 +51,93 @@ func newLoss(*analysis.Config) analysis.Observer { return &loss{} }
 func (l *loss) Observe(b *analysis.Batch) {
 	for i := range b.Events {
 		e := &b.Events[i]
-		for int(e.Flow) >= len(l.flows) {
-			l.flows = append(l.flows, [analysis.NumEventKinds]int32{})
+		f := at(&l.flows, e.Flow)
+		f.n[e.Kind] += e.Count
+		switch e.Kind {
+		case analysis.Unresolved:
+			if e.Value != 0 {
+				f.noHole += e.Count
+			} else {
+				f.miss(e)
+			}
+		case analysis.LostDownstream:
+			f.miss(e)
+		case analysis.RetransmittedNAK, analysis.RetransmittedTimeout, analysis.RetransmittedImplied,
+			analysis.RetransmittedRNR, analysis.RetransmittedUnknown:
+			f.resent = e.Time
+		case analysis.Outstanding:
+			f.end(e)
 		}
-		l.flows[e.Flow][e.Kind] += e.Count
+	}
+}
+
+func (f *lossFlow) miss(e *analysis.Event) {
+	if f.missing == nil {
+		f.missing = new(missingPacket) // once in a row's life
+	}
+	if e.Time >= f.missing.time {
+		*f.missing = missingPacket{psn: e.PSN, n: e.Count, nak: e.Kind == analysis.LostDownstream, time: e.Time, frame: e.Frame}
+	}
+}
+
+// end takes the end of a row with requests unanswered: the loss stands open if
+// what is missing is among them and nothing was sent again since.
+func (f *lossFlow) end(e *analysis.Event) {
+	if m := f.missing; m != nil && !m.psn.Before(e.PSN) && f.resent <= m.time {
+		if f.open == nil {
+			f.open = new(openLoss)
+		}
+		*f.open = openLoss{*m, e.Count, e.Time}
 	}
 }
 
 func (l *loss) Report(r *report.Report) {
-	for id := range l.flows {
-		n, f := &l.flows[id], &r.Flows[id]
-		get := func(k analysis.EventKind) int64 { return int64(n[k]) }
-		f.Gaps += get(analysis.Gap)
-		f.LostUpstream += get(analysis.LostUpstream)
-		f.LostDownstream += get(analysis.LostDownstream)
-		f.LostAcks += get(analysis.LostAck)
-		f.NotCaptured += get(analysis.NotCaptured)
-		f.Unresolved += get(analysis.Unresolved)
-		f.Reordered += get(analysis.Reordered)
-		f.RetransmittedNAK += get(analysis.RetransmittedNAK)
-		f.RetransmittedTimeout += get(analysis.RetransmittedTimeout)
-		f.RetransmittedImplied += get(analysis.RetransmittedImplied)
-		f.RetransmittedRNR += get(analysis.RetransmittedRNR)
-		f.Retransmitted += f.RetransmittedNAK + f.RetransmittedTimeout + f.RetransmittedImplied + f.RetransmittedRNR + get(analysis.RetransmittedUnknown)
-		f.Spurious += get(analysis.Spurious)
-		f.NeedlessTimeouts += get(analysis.NeedlessPass)
-		f.NeedlessNAKs += get(analysis.NeedlessNAK)
-		f.ResponseGaps += get(analysis.ResponseGap)
-		f.ResponseLostUpstream += get(analysis.ResponseLostUpstream)
-		f.ResponseLostDownstream += get(analysis.ResponseLostDownstream)
-		f.ResponseNotCaptured += get(analysis.ResponseNotCaptured)
-		f.ResponseUnresolved += get(analysis.ResponseUnresolved)
-		f.ResponseReordered += get(analysis.ResponseReordered)
-		f.ResponseRetransmitted += get(analysis.ResponseRetransmitted)
+	t := report.Table{
+		Name: "open", Help: "Losses that nothing repaired before the end of the row.",
+		Keys: []string{"src", "dst", "dest_qp", "psn"},
+		Columns: []report.Column{{Name: "packets", Kind: report.Peak}, {Name: "nak", Kind: report.Peak}, {Name: "unanswered", Kind: report.Peak},
+			{Name: "noticed_ns", Kind: report.Peak}, {Name: "last_request_ns", Kind: report.Peak}, {Name: "frame", Kind: report.Peak}},
 	}
+	for id := range l.flows {
+		x, f := &l.flows[id], &r.Flows[id]
+		x.columns(f)
+		if o := x.open; o != nil && f.Src != report.Other {
+			var nak int64
+			if o.nak {
+				nak = 1
+			}
+			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), fmt.Sprint(uint32(o.psn))},
+				Values: []int64{int64(o.n), nak, int64(o.requests), o.time, o.last, int64(o.frame)}})
+		}
+	}
+	addTable(r, "loss", t)
+}
+
+func (x *lossFlow) columns(f *report.Flow) {
+	get := func(k analysis.EventKind) int64 { return int64(x.n[k]) }
+	f.Gaps += get(analysis.Gap)
+	f.LostUpstream += get(analysis.LostUpstream)
+	f.LostDownstream += get(analysis.LostDownstream)
+	f.LostAcks += get(analysis.LostAck)
+	f.NotCaptured += get(analysis.NotCaptured)
+	f.Unresolved += get(analysis.Unresolved)
+	f.Reordered += get(analysis.Reordered)
+	f.GapFrames += get(analysis.LostUpstream) + get(analysis.Reordered) + get(analysis.NotCaptured) + get(analysis.Unresolved) - int64(x.noHole)
+	f.RetransmittedNAK += get(analysis.RetransmittedNAK)
+	f.RetransmittedTimeout += get(analysis.RetransmittedTimeout)
+	f.RetransmittedImplied += get(analysis.RetransmittedImplied)
+	f.RetransmittedRNR += get(analysis.RetransmittedRNR)
+	f.Retransmitted += get(analysis.RetransmittedNAK) + get(analysis.RetransmittedTimeout) + get(analysis.RetransmittedImplied) +
+		get(analysis.RetransmittedRNR) + get(analysis.RetransmittedUnknown)
+	f.Spurious += get(analysis.Spurious)
+	f.NeedlessTimeouts += get(analysis.NeedlessPass)
+	f.NeedlessNAKs += get(analysis.NeedlessNAK)
+	f.ResponseGaps += get(analysis.ResponseGap)
+	f.ResponseLostUpstream += get(analysis.ResponseLostUpstream)
+	f.ResponseLostDownstream += get(analysis.ResponseLostDownstream)
+	f.ResponseNotCaptured += get(analysis.ResponseNotCaptured)
+	f.ResponseUnresolved += get(analysis.ResponseUnresolved)
+	f.ResponseReordered += get(analysis.ResponseReordered)
+	f.ResponseRetransmitted += get(analysis.ResponseRetransmitted)
+	f.ResponseGapFrames += get(analysis.ResponseLostUpstream) + get(analysis.ResponseReordered) + get(analysis.ResponseNotCaptured) + get(analysis.ResponseUnresolved)
 }

@@ -19,8 +19,9 @@ type host struct {
 	urgent    []*packet // CNPs and connection management, before all else
 	gsi       gsi
 
-	busy int64 // until when the link is taken
-	next int64 // when the link will be looked at again; 0 not planned
+	busy    int64 // until when the link is taken, outwards
+	inbound int64 // and inwards
+	next    int64 // when the link will be looked at again; 0 not planned
 }
 
 // host returns the host of a number, which is made when it is first asked for.
@@ -104,6 +105,6 @@ func (h *host) choose() (p *packet, wait int64) {
 func (h *host) send(p *packet) {
 	p.id = h.id
 	h.id++
-	h.busy = h.world.clock.now + int64(float64(8*(p.size()+24))/h.world.rate()) // with preamble, gap and FCS
+	h.busy = h.world.clock.now + h.world.onLink(p)
 	h.world.clock.at(h.busy, func() { h.world.fabric.carry(p) })
 }

@@ -54,10 +54,14 @@ func (p *packet) ofBack() bool { return p.asker != nil && p.asker == p.conn.b }
 
 // size is the length of the frame on the wire.
 func (p *packet) size() int {
-	n := 14 + ib.BTHLen + int(p.bth.Opcode.Info().Len) + (len(p.payload)+3)&^3 + ib.ICRCLen
-	if p.bth.Opcode == ib.CNP {
-		n += 16
+	body := len(p.payload)
+	switch p.kind {
+	case isCNP:
+		body = 16
+	case isManagement:
+		body = ib.MADLen
 	}
+	n := 14 + ib.BTHLen + int(p.bth.Opcode.Info().Len) + (body+3)&^3 + ib.ICRCLen
 	net := &p.from.world.scenario.Network
 	if net.VLAN != 0 {
 		n += 4

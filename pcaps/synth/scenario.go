@@ -25,6 +25,9 @@ type Network struct {
 	VLAN   uint16        // tag of every frame; 0 none
 	Rate   float64       // of every host's link in Gbit/s; 0 stands for 25
 	Delay  time.Duration // one way; 0 stands for 5 us
+	// MarkAbove is how long a packet waits in the queue of a port before it is
+	// marked with Congestion Experienced; 0 marks none.
+	MarkAbove time.Duration
 }
 
 // Connection is a pair of queue pairs, and what they are asked to do. Hosts are

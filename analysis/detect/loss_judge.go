@@ -1,0 +1,201 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+const nakFilter = "infiniband.aeth.syndrome.opcode == 3"
+
+func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
+	dropSharedDatagrams(r)
+	var up, down, acks, datagrams []report.Finding
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		if f.Src == report.Other {
+			continue
+		}
+		switch reliable := f.Transport == "RC" || f.Transport == "XRC"; {
+		case reliable && f.LostUpstream+f.ResponseLostUpstream > 0:
+			up = append(up, lossUpstream(f))
+		case !reliable && f.LostUpstream > 0:
+			datagrams = append(datagrams, lossDatagram(f))
+		}
+		if f.LostDownstream+f.ResponseLostDownstream > 0 {
+			down = append(down, lossDownstream(f))
+		}
+		if f.LostAcks > 0 {
+			acks = append(acks, lossAck(f))
+		}
+	}
+	return slices.Concat(condense(up, "flow", nakFilter), condense(down, "flow", nakFilter), condense(acks, "flow", "infiniband"),
+		condense(datagrams, "flow", "infiniband"), judgeOpen(r, c))
+}
+
+// dropSharedDatagrams takes back what was counted in UD rows whose sender also
+// sends to others: its sequence numbers run over all its destinations, so that
+// a jump in one row is a packet in another. Only the sum of all shards and
+// captures shows them all, so it happens here and not where rows are counted.
+func dropSharedDatagrams(r *report.Report) {
+	type sender struct {
+		src string
+		qp  uint32
+	}
+	rowsOf := map[sender][]*report.Flow{}
+	for i := range r.Flows {
+		if f := &r.Flows[i]; f.SrcQP != nil && f.DestQP > 1 {
+			k := sender{f.Src, *f.SrcQP}
+			rowsOf[k] = append(rowsOf[k], f)
+		}
+	}
+	for _, flows := range rowsOf {
+		if len(flows) < 2 {
+			continue
+		}
+		for _, f := range flows {
+			f.Gaps, f.GapFrames, f.LostUpstream, f.Reordered = 0, 0, 0, 0
+			f.Evidence = slices.DeleteFunc(f.Evidence, func(e report.Evidence) bool {
+				return e.Kind == analysis.Gap.String() || e.Kind == analysis.LostUpstream.String() || e.Kind == analysis.Reordered.String()
+			})
+		}
+	}
+}
+
+// lossFinding is what findings about lost packets of one flow share: n of them,
+// shown by events of some kinds.
+func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64, kinds ...analysis.EventKind) report.Finding {
+	out := report.Finding{Rule: rule, Severity: severity, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: questionAndAnswer(f)}
+	seen := false
+	for _, k := range kinds {
+		e := f.EvidenceOf(k.String())
+		if e.Count == 0 {
+			continue
+		}
+		if !seen {
+			out.FirstNs, out.LastNs, seen = e.FirstNs, e.LastNs, true
+		}
+		out.FirstNs, out.LastNs = min(out.FirstNs, e.FirstNs), max(out.LastNs, e.LastNs)
+		out.Frames = append(out.Frames, e.Frames...)
+	}
+	out.Frames = fewFrames(out.Frames)
+	return out
+}
+
+// questionAndAnswer filters both directions of the queue pair, as far as its
+// partner is known.
+func questionAndAnswer(f *report.Flow) string {
+	if f.PeerQP == nil || f.SrcQP != nil {
+		return toward(f)
+	}
+	back := report.Flow{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP, Version: f.Version}
+	return "(" + toward(f) + ") || (" + toward(&back) + ")"
+}
+
+// lostWhat counts requests and READ responses: "3 packets", "3 packets (1 of
+// them a READ response)".
+func lostWhat(requests, responses int64) string {
+	switch {
+	case responses == 0:
+		return report.Counted(requests, "packet")
+	case requests == 0:
+		return report.Counted(responses, "READ response")
+	}
+	return fmt.Sprintf("%s (READ responses among them: %s)", report.Counted(requests+responses, "packet"), report.Count(responses))
+}
+
+// cameAgain tells that n lost packets of a row were sent again, and why.
+func cameAgain(f *report.Flow, requests, responses int64) string {
+	if requests+responses == 1 {
+		return "It was sent again " + repairs(f, requests, responses) + "."
+	}
+	return "They were sent again " + repairs(f, requests, responses) + "."
+}
+
+// repairs tells what made the sender of a row send again.
+func repairs(f *report.Flow, requests, responses int64) string {
+	var texts []string
+	if requests > 0 {
+		for _, k := range []struct {
+			n    int64
+			text string
+		}{
+			{f.RetransmittedNAK, "after a NAK sequence error"}, {f.RetransmittedTimeout, "after a timeout"},
+			{f.RetransmittedImplied, "because a later response showed it missing"}, {f.RetransmittedRNR, "after an RNR NAK"},
+		} {
+			if k.n > 0 {
+				texts = append(texts, fmt.Sprintf("%s (%s)", k.text, report.Count(k.n)))
+			}
+		}
+	}
+	if responses > 0 {
+		texts = append(texts, "because the READ was asked again")
+	}
+	if len(texts) == 0 {
+		if f.PeerQP == nil {
+			return "for a reason not in view, for the way back is not in the capture"
+		}
+		return "for a reason not in view"
+	}
+	return strings.Join(texts, ", ")
+}
+
+func lossUpstream(f *report.Flow) report.Finding {
+	n := f.LostUpstream + f.ResponseLostUpstream
+	out := lossFinding(f, "loss.upstream", report.Warning, n, analysis.LostUpstream, analysis.ResponseLostUpstream)
+	out.Summary = fmt.Sprintf("%s from %s to %s %s never reached the tap, in %s: lost before it. %s",
+		lostWhat(f.LostUpstream, f.ResponseLostUpstream), f.Src, f.Dst, report.QP(f.DestQP),
+		report.Counted(f.Gaps+f.ResponseGaps, "gap"), cameAgain(f, f.LostUpstream, f.ResponseLostUpstream))
+	out.Values = map[string]int64{
+		"lost_upstream": f.LostUpstream, "response_lost_upstream": f.ResponseLostUpstream, "gaps": f.Gaps + f.ResponseGaps,
+		"gap_frames": f.GapFrames + f.ResponseGapFrames, "retransmitted": f.Resent(),
+	}
+	out.Not = "Not reordering: what was missing was sent again, and not merely late. Not lost by the capture: it would not have been asked for."
+	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
+		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
+	return out
+}
+
+func lossDownstream(f *report.Flow) report.Finding {
+	n := f.LostDownstream + f.ResponseLostDownstream
+	out := lossFinding(f, "loss.downstream", report.Warning, n, analysis.LostDownstream, analysis.ResponseLostDownstream)
+	out.Summary = fmt.Sprintf("At least %s passed the tap and did not arrive at %s %s: lost behind it. %s",
+		lostWhat(f.LostDownstream, f.ResponseLostDownstream), f.Dst, report.QP(f.DestQP), cameAgain(f, f.LostDownstream, f.ResponseLostDownstream))
+	out.Values = map[string]int64{
+		"lost_downstream": f.LostDownstream, "response_lost_downstream": f.ResponseLostDownstream,
+		"retransmitted": f.Resent(), "icrc_bad": f.ICRCBad,
+	}
+	out.Not = "Not a needless resend: no answer came that was too early to be caused by it. One loss an episode is known: the receiver throws away what follows, so that further losses behind the first cannot be seen."
+	out.Advice = fmt.Sprintf("The drop lies between the tap and %s: compare the drop, discard and error counters of each port on that way (egress queue of the last switch first), and `ethtool -S` of %s: "+
+		"rx_discards_phy, rx_prio*_discards and out_of_sequence, which counts the episodes; packet_seq_err of %s should read the same.", f.Dst, f.Dst, f.Src)
+	if f.ICRCBad > 0 {
+		out.Summary += fmt.Sprintf(" %s of this flow had a bad ICRC here already, which a receiver drops.", report.Counted(f.ICRCBad, "frame"))
+		out.Advice = "Damage comes before the tap: see the ICRC finding. " + out.Advice
+	}
+	return out
+}
+
+func lossAck(f *report.Flow) report.Finding {
+	out := lossFinding(f, "loss.ack", report.Notice, f.LostAcks, analysis.LostAck)
+	out.Summary = fmt.Sprintf("%s of %s waited for a timer though the requests had arrived at %s %s: only the acknowledgement was lost.",
+		report.Counted(f.LostAcks, "resend"), f.Src, f.Dst, report.QP(f.DestQP))
+	out.Values = map[string]int64{"lost_acks": f.LostAcks, "retransmitted_timeout": f.RetransmittedTimeout}
+	out.Not = "Not loss of requests: the receiver had them, as its acknowledgement before the resend, or beyond it, shows."
+	out.Advice = fmt.Sprintf("Look at the way back, from %s to %s: drops there, and in which class ACKs ride. %s counts duplicate_request, %s local_ack_timeout_err (`ethtool -S`, `rdma statistic`).",
+		f.Dst, f.Src, f.Dst, f.Src)
+	return out
+}
+
+func lossDatagram(f *report.Flow) report.Finding {
+	out := lossFinding(f, "loss.datagram", report.Warning, f.LostUpstream, analysis.LostUpstream)
+	out.Summary = fmt.Sprintf("%s from %s to %s %s are missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
+		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Counted(f.Gaps, "gap"), f.Transport)
+	out.Values = map[string]int64{"lost_upstream": f.LostUpstream, "gaps": f.Gaps, "request_frames": f.RequestFrames}
+	out.Not = "Not reordering: the missing numbers did not come later."
+	out.Advice = fmt.Sprintf("If reliable flows of the same capture show capture.missed, suspect the capture; if they show loss.upstream, the network between %s and the tap. "+
+		"A UC receiver drops the rest of a message after a gap.", f.Src)
+	return out
+}

@@ -1,0 +1,104 @@
+package detect
+
+import (
+	"fmt"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+// judgeOpen judges losses that nothing repaired: fatal where the queue pair
+// fell silent while the capture goes on, unresolved where the capture ends.
+func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
+	var dead, unresolved []report.Finding
+	end := lastFrame(r)
+	for _, row := range rows(r, "loss", "open") {
+		f := openRow(r, row, row.Values[4])
+		if f == nil {
+			continue
+		}
+		wait := max(c.Limits.UnrecoveredWait, c.Limits.UnrecoveredRTTs*f.AckRTT.Quantile(0.5))
+		switch silence := end - f.LastNs; {
+		case f.LastNs-row.Values[3] > wait:
+			// It went on behind the loss: the answers are not in view.
+		case f.PeerQP != nil && (silence >= wait || hungUp(r, f, f.LastNs)):
+			dead = append(dead, lossUnrecovered(f, row, silence))
+		case row.Values[1] == 0:
+			unresolved = append(unresolved, lossUnresolved(f, row))
+		}
+	}
+	return append(condense(dead, "queue pair", nakFilter), condense(unresolved, "queue pair", nakFilter)...)
+}
+
+// openRow returns the flow that a table's row is about: alive at a time, for its
+// queue pair number may have been used twice. It is nil where there is none.
+func openRow(r *report.Report, row report.Row, ns int64) *report.Flow {
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		if f.Src == row.Key[0] && f.Dst == row.Key[1] && qpText(f.DestQP) == row.Key[2] && f.FirstNs <= ns && ns <= f.LastNs {
+			return f
+		}
+	}
+	return nil
+}
+
+// lastFrame returns when the last frame was captured.
+func lastFrame(r *report.Report) int64 {
+	var end int64
+	for i := range r.Flows {
+		end = max(end, r.Flows[i].LastNs)
+	}
+	for i := range r.Captures {
+		end = max(end, r.Captures[i].LastNs)
+	}
+	return end
+}
+
+// hungUp reports whether the requester's connection manager spoke to that of
+// its peer after a time, as it does to disconnect a queue pair that failed.
+func hungUp(r *report.Report, f *report.Flow, ns int64) bool {
+	for i := range r.Flows {
+		if m := &r.Flows[i]; m.DestQP == 1 && hostsOf(m) == hostsOf(f) && m.LastNs > ns {
+			return true
+		}
+	}
+	return false
+}
+
+// openWords tells what is missing: a hole, or a packet that was asked for.
+func openWords(f *report.Flow, row report.Row) string {
+	if row.Values[1] != 0 {
+		return fmt.Sprintf("PSN %s from %s to %s %s was asked for in a NAK and not sent again", row.Key[3], f.Src, f.Dst, report.QP(f.DestQP))
+	}
+	return fmt.Sprintf("%s from PSN %s on are missing from %s to %s %s and did not come again",
+		report.Counted(row.Values[0], "packet"), row.Key[3], f.Src, f.Dst, report.QP(f.DestQP))
+}
+
+func openFinding(f *report.Flow, row report.Row) report.Finding {
+	return report.Finding{
+		Severity: report.Info, Flow: f.Ref(), FirstNs: row.Values[3], LastNs: f.LastNs, Count: row.Values[0], Frames: []uint64{uint64(row.Values[5])},
+		Values: map[string]int64{"missing": row.Values[0], "unanswered_requests": row.Values[2]},
+		Filter: questionAndAnswer(f),
+	}
+}
+
+func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Finding {
+	out := openFinding(f, row)
+	out.Rule, out.Severity = "loss.unrecovered", report.Critical
+	out.Values["silence_ns"] = silence
+	out.Summary = fmt.Sprintf("%s; then the queue pair fell silent for good with %s unanswered, while the capture goes on for %s.",
+		openWords(f, row), report.Counted(row.Values[2], "request"), report.Duration(silence))
+	out.Not = "Not the end of the capture, and not a slow repair: a NAK is served within a round trip."
+	out.Advice = fmt.Sprintf("Look at the completion errors and the log of %s at that time: its queue pair failed, or all it sends is lost before the tap. "+
+		"Check the link and the routes between the two; `rdma statistic` of %s counts local_ack_timeout_err if it still tries.", f.Src, f.Src)
+	return out
+}
+
+func lossUnresolved(f *report.Flow, row report.Row) report.Finding {
+	out := openFinding(f, row)
+	out.Rule = "loss.upstream"
+	out.Summary = openWords(f, row) + " before the capture ends: unresolved at end of capture."
+	out.Not = "Not a dead queue pair: the repair may lie behind the last frame. Not counted as lost, for it may only be late."
+	out.Advice = "Capture for longer where this is the moment in question."
+	return out
+}

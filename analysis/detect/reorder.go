@@ -1,0 +1,78 @@
+package detect
+
+import (
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+// Reorder measures how late packets come that were overtaken on the way.
+var Reorder = add(analysis.Analyzer{
+	Name: "reorder",
+	Doc: "Between which hosts do packets overtake each other, how late do they come, and does the receiver mind?\n\n" +
+		"A packet is late where it fills a gap without having been sent again. Its lateness runs from the packet that\n" +
+		"revealed the gap.",
+	New:   newReorder,
+	Judge: judgeReorder,
+})
+
+// lateSteps are the bounds, in ns, by which latenesses are sorted. What is
+// above the last one counts there too.
+var lateSteps = [...]int64{
+	1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+	1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, 1_000_000_000,
+}
+
+type reorder struct{ flows []*lateness } // by FlowID; nil for rows in order
+
+type lateness struct {
+	longest int64
+	steps   [len(lateSteps)]int32
+}
+
+func newReorder(*analysis.Config) analysis.Observer { return &reorder{} }
+
+func (o *reorder) Observe(b *analysis.Batch) {
+	for i := range b.Events {
+		e := &b.Events[i]
+		if e.Kind != analysis.Reordered && e.Kind != analysis.ResponseReordered || e.Value <= 0 {
+			continue
+		}
+		f := at(&o.flows, e.Flow)
+		if *f == nil {
+			*f = new(lateness) // once in a row's life
+		}
+		(*f).longest = max((*f).longest, e.Value)
+		(*f).steps[lateStep(e.Value)]++
+	}
+}
+
+func lateStep(ns int64) int {
+	for i, bound := range lateSteps {
+		if ns < bound {
+			return i
+		}
+	}
+	return len(lateSteps) - 1
+}
+
+func (o *reorder) Report(r *report.Report) {
+	t := report.Table{
+		Name: "lateness", Help: "Late packets by how late they came.",
+		Keys:    []string{"src", "dst", "below_ns"},
+		Columns: []report.Column{{Name: "packets", Unit: "frames", Kind: report.Sum}, {Name: "longest", Unit: "ns", Kind: report.Peak}},
+	}
+	for id, x := range o.flows {
+		f := &r.Flows[id]
+		if x == nil || f.Src == report.Other {
+			continue
+		}
+		for i, n := range x.steps {
+			if n > 0 {
+				t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, strconv.FormatInt(lateSteps[i], 10)}, Values: []int64{int64(n), x.longest}})
+			}
+		}
+	}
+	addTable(r, "reorder", t)
+}

@@ -1,0 +1,185 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Retransmit follows the requesters' timers, and peers that never answer.
+var Retransmit = add(analysis.Analyzer{
+	Name: "retransmit",
+	Doc: "Which timers ran out, were they set to fit the path, and who was never answered?\n\n" +
+		"An interval runs from the last sending of a packet to its resend. The first one of a packet may hold waits for\n" +
+		"packets before it; those of a packet sent a third time and more show the timer itself, and so its exponent.",
+	New:   newRetransmit,
+	Judge: judgeRetransmit,
+})
+
+type retransmit struct {
+	flows  []*rowTimer // by FlowID; nil for rows whose timer never ran out
+	others otherTraffic
+}
+
+// rowTimer is what the timeouts of one row show.
+type rowTimer struct {
+	waits, repeats waitCount
+	run            timeoutRun
+	doubling       doubling
+	stuck          stuck
+}
+
+// waitCount is the intervals of one sort.
+type waitCount struct{ n, total, least, most int64 }
+
+func (w *waitCount) add(ns int64) {
+	if w.n == 0 || ns < w.least {
+		w.least = ns
+	}
+	w.n, w.total, w.most = w.n+1, w.total+ns, max(w.most, ns)
+}
+
+// timeoutRun is the timeouts in a row that send one and the same PSN again.
+type timeoutRun struct {
+	psn   ib.PSN
+	n     int64
+	wait  int64 // the last interval
+	time  int64 // of the last resend
+	grown int64 // intervals in a row, up to the last, each about twice the one before
+	from  int64 // the interval that they grew from
+	read  bool  // it is a READ request
+}
+
+// doubling is the longest growth of intervals.
+type doubling struct{ intervals, from, to int64 }
+
+// stuck is how a row ended whose last requests were sent again and again.
+type stuck struct {
+	timeoutRun
+	sendings, requests, last int64
+	frame                    uint64
+}
+
+func newRetransmit(*analysis.Config) analysis.Observer {
+	return &retransmit{others: otherTraffic{}}
+}
+
+func (t *retransmit) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		if b.Flow[i] == analysis.NoFlow {
+			t.others.count(&b.Packets[i])
+		}
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		switch e.Kind {
+		case analysis.TimeoutPass:
+			f := at(&t.flows, e.Flow)
+			if *f == nil {
+				*f = new(rowTimer) // once in a row's life
+			}
+			(*f).ranOut(e, isRead(b, e.Frame))
+		case analysis.Outstanding:
+			if f := *at(&t.flows, e.Flow); f != nil {
+				f.end(e)
+			}
+		}
+	}
+}
+
+// isRead reports whether a frame of the batch is a READ request; frames of
+// earlier batches are none.
+func isRead(b *analysis.Batch, frame uint64) bool {
+	i, found := slices.BinarySearchFunc(b.Packets, frame, func(p decode.Packet, frame uint64) int { return cmp.Compare(p.Frame, frame) })
+	return found && b.Packets[i].Op.Is(ib.IsRead)
+}
+
+func (f *rowTimer) ranOut(e *analysis.Event, read bool) {
+	f.waits.add(e.Value)
+	r := &f.run
+	if r.n == 0 || r.psn != e.PSN {
+		*r = timeoutRun{psn: e.PSN, n: 1, wait: e.Value, time: e.Time, read: read}
+		return
+	}
+	f.repeats.add(e.Value)
+	if doubled(r.wait, e.Value) {
+		if r.grown == 0 {
+			r.from = r.wait
+		}
+		r.grown++
+		if r.grown+1 > f.doubling.intervals {
+			f.doubling = doubling{r.grown + 1, r.from, e.Value}
+		}
+	} else {
+		r.grown = 0
+	}
+	r.n, r.wait, r.time, r.read = r.n+1, e.Value, e.Time, r.read || read
+}
+
+// doubled reports whether an interval is about twice the one before: timers of
+// software keep neither to the nanosecond.
+func doubled(before, now int64) bool { return 10*now >= 16*before && 10*now <= 24*before }
+
+// end takes the end of a row. Requests that passed long after the last resend
+// show that it had been answered out of view.
+func (f *rowTimer) end(e *analysis.Event) {
+	if e.Value > 1 && f.run.n > 0 && f.run.psn == e.PSN && e.Time-f.run.time < f.run.wait {
+		f.stuck = stuck{f.run, e.Value, int64(e.Count), e.Time, e.Frame}
+	}
+}
+
+func (t *retransmit) Report(r *report.Report) {
+	keys := []string{"src", "dst", "dest_qp"}
+	ns := func(name string, kind report.Kind) report.Column {
+		return report.Column{Name: name, Unit: "ns", Kind: kind}
+	}
+	intervals := []report.Column{{Name: "intervals", Kind: report.Sum}, ns("total", report.Sum), ns("shortest", report.Floor), ns("longest", report.Peak)}
+	peak := func(name string) report.Column { return report.Column{Name: name, Kind: report.Peak} }
+	tables := []report.Table{
+		{Name: "timeouts", Help: "Intervals from a packet to its resend after a timeout.", Keys: keys, Columns: intervals},
+		{Name: "repeats", Help: "Intervals between two resends of the same packet.", Keys: keys, Columns: intervals},
+		{Name: "doubling", Help: "The longest run of intervals each about twice the one before.", Keys: keys,
+			Columns: []report.Column{peak("intervals"), ns("from", report.Floor), ns("to", report.Peak)}},
+		{Name: "stuck", Help: "Requests that were sent again and never answered, up to the end of their row.", Keys: append(slices.Clone(keys), "psn"),
+			Columns: []report.Column{peak("sendings"), peak("unanswered"), ns("interval", report.Peak), peak("last_ns"), peak("frame"), peak("read"), peak("doubling")}},
+	}
+	for id, x := range t.flows {
+		f := &r.Flows[id]
+		if x == nil || f.Src == report.Other {
+			continue
+		}
+		key := []string{f.Src, f.Dst, qpText(f.DestQP)}
+		add := func(table int, key []string, values ...int64) {
+			tables[table].Rows = append(tables[table].Rows, report.Row{Key: key, Values: values})
+		}
+		add(0, key, x.waits.n, x.waits.total, x.waits.least, x.waits.most)
+		if w := &x.repeats; w.n > 0 {
+			add(1, key, w.n, w.total, w.least, w.most)
+		}
+		if d := &x.doubling; d.intervals >= doublings {
+			add(2, key, d.intervals, d.from, d.to)
+		}
+		if s := &x.stuck; s.sendings > 0 {
+			add(3, append(slices.Clone(key), fmt.Sprint(uint32(s.psn))), s.sendings, s.requests, s.wait, s.last, int64(s.frame), oneIf(s.read), oneIf(s.grown+1 >= doublings))
+		}
+	}
+	for _, table := range append(tables, t.others.table()) {
+		addTable(r, "retransmit", table)
+	}
+}
+
+// doublings is how many intervals, each about twice the one before, show a timer
+// that grows: two may be a wait that began late, and the timer itself.
+const doublings = 3
+
+func oneIf(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,131 @@
+package analysis
+
+import "testing"
+
+var noOrder = []idMode{scattered, constant, overIPv6}
+
+func TestLatePackets(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "one late packet is reordered, whether or not IDs tell",
+			script: "A: 0-2 (3) 4 late:3 5! B: ack:5",
+			want:   "gap@3 out_of_order@3",
+			rows:   map[string]string{"A": "messages=26"},
+		},
+		{
+			name:   "two late packets are each reordered",
+			script: "A: 0-2 (3-4) 5 late:3 late:4 6! B: ack:6",
+			want:   "gap@3 out_of_order@3-4",
+		},
+		{
+			name:   "two late packets in turned order are each reordered",
+			script: "A: 0-2 (3-4) 5 late:4 late:3 6! B: ack:6",
+			want:   "gap@3 out_of_order@3-4",
+		},
+		{
+			name:   "two late packets of two holes are each reordered",
+			script: "A: 0-2 (3) 4 (5) 6 late:3 late:5 7! B: ack:7",
+			want:   "gap@3,5 out_of_order@3,5",
+		},
+		{
+			name:   "a late packet behind its ACK is still only late where IDs tell",
+			script: "A: 0-2 (3) 4-5! B: ack:5 A: late:3 6! B: ack:6",
+			want:   "gap@3 out_of_order@3",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "one part of a hole is late and one is not captured",
+			script: "A: 0-2 (3-5) 6 late:4 7! B: ack:7",
+			want:   "gap@3 out_of_order@4 not_captured@3,5",
+		},
+		{
+			name:   "one part of a hole is late and one is sent again",
+			script: "A: 0-2 (3) (4) 5 late:3 6! B: nak:4 A: 4-5 6! B: ack:6",
+			want:   "gap@3 lost_upstream@4 out_of_order@3 retransmission_nak@4-6",
+		},
+		{
+			name:   "a late packet ahead of the resend that it drew was lost nowhere",
+			script: "A: 0-2 (3) 4-5! B: nak:3 A: late:3 3-4 5! B: ack:5",
+			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-5",
+			ids:    []idMode{rising},
+			fault:  "a NAK ahead of the late packet is not counted as needless",
+		},
+		{
+			name:   "an original that comes behind its resend takes the loss back",
+			script: "A: 0-2 (3) 4-5! B: nak:3 A: 3-4 late:3 5! B: ack:5",
+			want:   "gap@3 out_of_order@3 retransmission_nak@3-5",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "an original that comes behind its ACK takes the miss back",
+			script: "A: 0-2 (3) (4) 5! B: ack:5 A: late:4 6! B: ack:6",
+			want:   "gap@3 out_of_order@4 not_captured@3",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "a packet late by less than the round trip was not sent again, though a NAK asked for it",
+			script: "A: 0-2 (3) 4 5! B: nak:3 A: late:3 6! B: ack:6",
+			want:   "gap@3 out_of_order@3",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "the first packet of all may come late",
+			script: "A: (0) 1 late:0 2-5! B: ack:5",
+			want:   "gap@0 out_of_order@0",
+			cold:   true,
+		},
+		{
+			name:   "a packet of a resend pass may come late",
+			script: "A: 0-5! B: nak:2 A: 2 (3) 4 late:3 5! B: ack:5",
+			want:   "gap@3 out_of_order@3 lost_downstream@2 retransmission_nak@2-5",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "go-back-N of a single hole repeats what follows, lateness does not",
+			script: "A: 0-2 (3) 4-8! B: nak:3 A: +200 3-8! B: ack:8",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-8",
+		},
+		{
+			name:   "packets late by one each make a gap each",
+			script: "A: 0 (1) 2 late:1 (3) 4 late:3 (5) 6 late:5 7! B: ack:7",
+			want:   "gap@1,3,5 out_of_order@1,3,5",
+		},
+		{
+			name:   "a late READ is reordered and its responses are no surprise",
+			script: "A: first:0 mid:1 last:2 (read:3x2) 5! late:read:3 B: ack:2 resp:3-4 ack:5",
+			want:   "gap@3 out_of_order@3",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "a late READ whose lateness is still in doubt when it is answered loses no response",
+			script: "A: first:0 mid:1 last:2 (read:3x2) 5! late:read:3 B: ack:2 resp:3-4 ack:5",
+			want:   "gap@3 out_of_order@3",
+			ids:    noOrder,
+			fault:  "the responses are judged before the READ is",
+		},
+	})
+}
+
+func TestLateVerdicts(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "a late packet is no resend and no copy",
+			script: "A: 0-2 (3) 4 late:3 5! B: ack:5",
+			want:   "gap@3 out_of_order@3",
+			marks:  ".......",
+		},
+		{
+			name:   "a resend is marked where nothing is in doubt",
+			script: "A: 0-5! B: nak:3 A: 3-4 5! B: ack:5",
+			want:   "lost_downstream@3 retransmission_nak@3-5",
+			marks:  "......." + "RRR.",
+		},
+		{
+			name:   "a resend that closes a hole is marked where IDs tell",
+			script: "A: 0-2 4-5! B: nak:3 A: 3-4 5! B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5",
+			marks:  "......" + "RRR.",
+			ids:    []idMode{rising},
+		},
+	})
+}

@@ -1,0 +1,114 @@
+package analysis
+
+import "testing"
+
+func TestSequenceNAKs(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "the PSN of a NAK seen before at the tap is lost downstream",
+			script: "A: 0-6! B: nak:3 A: 3-5 6! B: ack:6",
+			want:   "lost_downstream@3 retransmission_nak@3-6",
+			rows:   map[string]string{"A": "messages=27", "B": "response_frames=22 acks=21"},
+		},
+		{
+			name:   "a NAK at the end of the file for a PSN seen is lost downstream",
+			script: "A: 0-6! B: nak:3",
+			want:   "lost_downstream@3 outstanding@3×4",
+		},
+		{
+			name:   "a NAK for a late packet is needless",
+			script: "A: 0-2 (3) 4 late:3 5! B: nak:3 ack:5",
+			want:   "gap@3 out_of_order@3 needless_nak@3",
+		},
+		{
+			name:   "a NAK overtaken by an ACK beyond is reordering",
+			script: "A: 0-6! B: nak:3 ack:6",
+			want:   "needless_nak@3",
+		},
+		{
+			name:   "a NAK whose resend cannot have been answered yet is reordering",
+			script: "A: 0-6! B: nak:3 A: 3-5 6! B: +-9 ack:6",
+			want:   "needless_nak@3 retransmission_nak@3-6 spurious_retransmission@3-6",
+		},
+		{
+			name:   "a NAK for a PSN that came while one before it was missing is needless",
+			script: "A: 0-2 (3) 4-6! late:3 B: nak:3 nak:5 A: 3-5 6! B: ack:6",
+			want:   "gap@3 out_of_order@3 needless_nak@3,5 retransmission_nak@3-6 spurious_retransmission@3-4",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "a repeated NAK of one episode counts once",
+			script: "A: 0-6! B: nak:3 nak:3 A: 3-5 6! B: ack:6",
+			want:   "lost_downstream@3 retransmission_nak@3-6",
+			ids:    []idMode{rising, scattered},
+		},
+		{
+			name:   "a stale NAK counts nothing",
+			script: "A: 0-6! B: ack:6 nak:3 A: 7! B: ack:7",
+			want:   "",
+		},
+		{
+			name:   "a second loss of the same PSN counts again",
+			script: "A: 0-6! B: nak:3 A: 3-5 6! B: nak:3 A: 3-5 6! B: ack:6",
+			want:   "lost_downstream@3×2 retransmission_nak@3-6×2",
+			ids:    []idMode{rising, scattered},
+		},
+		{
+			name:   "a second NAK of a PSN that passed again in between is no copy",
+			script: "A: 0-6! B: nak:3 A: 3-5 6! B: nak:3 A: 3-5 6! B: ack:6",
+			want:   "lost_downstream@3×2 retransmission_nak@3-6×2",
+			ids:    []idMode{constant, overIPv6},
+			fault:  "an equal NAK within 30 µs is taken for a copy, whatever passed in between",
+		},
+		{
+			name:   "two losses behind the tap in two passes count two",
+			script: "A: 0-6! B: nak:1 A: 1-5 6! B: nak:4 A: 4-5 6! B: ack:6",
+			want:   "lost_downstream@1,4 retransmission_nak@1-3,4-6×2",
+		},
+		{
+			name:   "selective repeat of a packet lost behind the tap resends it alone",
+			script: "A: 0-6! B: nak:3 A: +15 3! B: ack:6 A: 7! B: ack:7",
+			want:   "lost_downstream@3 retransmission_nak@3",
+		},
+		{
+			name:   "a NAK ahead of the packet that it asks for counts nothing",
+			script: "A: 0-2! B: nak:3 A: 3-4! B: ack:4",
+			want:   "",
+		},
+		{
+			name:   "a mirrored NAK counts once",
+			script: "A: 0-6! B: nak:3 = A: 3-5 6! B: ack:6",
+			want:   "lost_downstream@3 retransmission_nak@3-6 B:mirror_duplicate@3",
+		},
+		{
+			name:   "an RNR NAK draws a stall",
+			script: "A: 0-2! B: rnr:1 A: +800 1-2! B: ack:2",
+			want:   "retransmission_rnr@1-2 rnr_stall@1",
+		},
+		{
+			name:   "a NAK behind an RNR NAK is its echo",
+			script: "A: 0-4! B: rnr:1 nak:1 A: +800 1-3 4! B: ack:4",
+			want:   "retransmission_rnr@1-4 rnr_stall@1 rnr_echo@1",
+		},
+		{
+			name:   "a loss behind an RNR NAK's resend is a loss again",
+			script: "A: 0-4! B: rnr:1 A: +800 1-3 4! B: nak:2 A: 2-3 4! B: ack:4",
+			want:   "lost_downstream@2 retransmission_nak@2-4 retransmission_rnr@1-4 rnr_stall@1",
+		},
+		{
+			name:   "a fatal NAK leaves what follows outstanding",
+			script: "A: 0-4! B: fatal:2",
+			want:   "outstanding@2×3",
+		},
+		{
+			name:   "one loss before and one behind the tap",
+			script: "A: 0-2 4-9! B: nak:3 A: 3-9! B: nak:7 A: 7-9! B: ack:9",
+			want:   "gap@3 lost_upstream@3 lost_downstream@7 retransmission_nak@3-6,7-9×2",
+		},
+		{
+			name:   "packets that a go-back-N receiver threw away are not lost",
+			script: "A: 0-30! B: nak:3 A: 3-30! B: ack:30",
+			want:   "lost_downstream@3 retransmission_nak@3-30",
+		},
+	})
+}

@@ -1,0 +1,156 @@
+package analysis
+
+import "testing"
+
+// mtu lets a message of A pass that shows the path MTU.
+const mtu = "A: first:0 last:1! B: ack:1 "
+
+func TestReads(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "READ moves the PSN by its packets",
+			script: mtu + "A: read:2x3 5-6! B: resp:2-4 ack:6",
+			want:   "",
+			rows:   map[string]string{"A": "messages=24 request_frames=25 path_mtu=1024", "B": "acks=22 response_frames=25"},
+		},
+		{
+			name:   "a request missing behind a READ is a hole",
+			script: mtu + "A: read:2x3 6! B: resp:2-4 ack:6",
+			want:   "gap@5 not_captured@5",
+		},
+		{
+			name:   "READ of unknown length expects nothing",
+			script: mtu + "A: read:2x? 5-6! B: resp:2-4 ack:6",
+			want:   "",
+		},
+		{
+			name:   "READ of unknown path MTU expects nothing",
+			script: "A: read:0x3 3-4! B: resp:0-2 ack:4",
+			want:   "",
+		},
+		{
+			name:   "the path MTU may be learnt from the responses",
+			script: "A: read:0x3 B: resp:0-2 A: read:3x3 B: rfirst:3 rlast:5",
+			want:   "response_gap@4 response_not_captured@4",
+			fault:  "",
+		},
+		{
+			name:   "READs in a row are answered in a row",
+			script: mtu + "A: read:2x3 read:5x1 read:6x2 B: resp:2-4 resp:5 resp:6-7",
+			want:   "",
+		},
+		{
+			name:   "an answer covers the READ and all before it",
+			script: mtu + "A: 2 read:3x2 B: resp:3-4",
+			want:   "",
+		},
+		{
+			name:   "a READ request the tap missed is one packet, not its PSN range",
+			script: mtu + "A: (read:2x3) 5-6! B: resp:2-4 ack:6",
+			want:   "gap@2 not_captured@2",
+		},
+		{
+			name:   "an atomic has an answer of its own",
+			script: mtu + "A: atomic:2 atomic:3 B: aack:2 aack:3",
+			want:   "",
+		},
+		{
+			name:   "a READ response of one packet proves a larger path MTU",
+			script: mtu + "A: read:2x2 B: ronly:2 A: 3! B: ack:3",
+			want:   "",
+		},
+	})
+}
+
+func TestMissingReadResponses(t *testing.T) {
+	const on = " A: 5! B: ack:5 A: +500 6! B: ack:6" // the requester goes on
+	playScenes(t, []scene{
+		{
+			name:   "a missing First is a hole",
+			script: mtu + "A: read:2x3 B: rmid:3 rlast:4" + on,
+			want:   "response_gap@2 response_not_captured@2",
+		},
+		{
+			name:   "a missing Middle is a hole",
+			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4" + on,
+			want:   "response_gap@3 response_not_captured@3",
+		},
+		{
+			name:   "a missing Last is a hole",
+			script: mtu + "A: read:2x3 B: rfirst:2 rmid:3" + on,
+			want:   "response_gap@4 response_not_captured@4",
+		},
+		{
+			name:   "all responses missing are one hole",
+			script: mtu + "A: read:2x3" + on,
+			want:   "response_gap@2 response_not_captured@2-4",
+		},
+		{
+			name:   "a Last and the next First missing are a hole of each READ",
+			script: mtu + "A: read:2x2 read:4x2 B: rfirst:2 rlast:5 A: +500 6! B: ack:6",
+			want:   "response_gap@3-4 response_not_captured@3-4",
+		},
+		{
+			name:   "a hole in the responses at the end of the file is unresolved",
+			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4",
+			want:   "response_gap@3 response_unresolved@3",
+		},
+		{
+			name:   "a late response is reordered",
+			script: mtu + "A: read:2x3 B: rfirst:2 (rmid:3) rlast:4 late:rmid:3" + on,
+			want:   "response_gap@3 response_out_of_order@3",
+			marks:  "..." + "...." + "....",
+		},
+		{
+			name:   "a READ asked again from the middle closes the hole",
+			script: mtu + "A: read:2x3 B: rfirst:2 (rmid:3) rlast:4 A: read:3x2 B: resp:3-4" + on,
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-4",
+			marks:  "..." + "..." + "R" + "RR" + "....",
+		},
+		{
+			name:   "a READ asked again may be answered by Middle and Last",
+			script: mtu + "A: read:2x3 B: rfirst:2 (rmid:3) rlast:4 A: read:3x2 B: rmid:3 rlast:4" + on,
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-4",
+		},
+		{
+			name:   "a missing First asked again closes its hole",
+			script: mtu + "A: read:2x3 B: rmid:3 rlast:4 A: read:2x3 B: resp:2-4" + on,
+			want:   "retransmission_implied@2 response_gap@2 response_lost_upstream@2 response_retransmission@2-4",
+		},
+		{
+			name:   "a missing Last asked again after a timeout is a hole only if it was sent",
+			script: mtu + "A: read:2x3 B: rfirst:2 rmid:3 A: +5000 read:4x1 B: resp:4" + on,
+			want:   "retransmission_timeout@4 timeout@4 response_retransmission@4",
+		},
+		{
+			name:   "responses seen and asked again are lost downstream",
+			script: mtu + "A: read:2x3 B: resp:2-4 A: read:3x2 B: resp:3-4" + on,
+			want:   "retransmission_implied@3 response_lost_downstream@3 response_retransmission@3-4",
+		},
+		{
+			name:   "responses seen and asked again after a timeout are lost downstream",
+			script: mtu + "A: read:2x3 B: resp:2-4 A: +5000 read:4x1 B: resp:4" + on,
+			want:   "retransmission_timeout@4 timeout@4 response_lost_downstream@4 response_retransmission@4",
+		},
+		{
+			name:   "of two losses behind the tap in one READ the first is knowable",
+			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
+			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",
+		},
+		{
+			name:   "a READ whose request was lost behind the tap and asked again is unresolved",
+			script: mtu + "A: read:2x3 +5000 read:2x3 B: resp:2-4" + on,
+			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2",
+		},
+		{
+			name:   "an ACK behind a READ without responses asks for it again",
+			script: mtu + "A: read:2x3 5! B: ack:5 A: read:2x3 5! B: resp:2-4 ack:5 A: 6! B: ack:6",
+			want:   "retransmission_implied@2,5 spurious_retransmission@5 response_gap@2 response_lost_upstream@2-4 response_retransmission@2-4",
+		},
+		{
+			name:   "an atomic whose answer is lost is asked again",
+			script: mtu + "A: atomic:2 atomic:3 B: aack:3 A: atomic:2 B: aack:2",
+			want:   "retransmission_implied@2",
+		},
+	})
+}

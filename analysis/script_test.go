@@ -1,0 +1,332 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// A script tells, in words, what passed the tap between two hosts A and B:
+//
+//	A: 0-2 (3) 4! B: nak:3 A: 3-4! B: ack:4
+//
+// "A:" and "B:" say who speaks; "A2:" and "B2:" speak for a second pair of
+// queue pairs. Each packet takes 1 µs and each change of speaker 9 µs more, so
+// that an answer comes 10 µs behind its request; "+50" waits 50 µs longer.
+//
+//	3  3-5       SENDs of one packet; 3! asks for an ACK, 3~ has a bad ICRC
+//	first: mid: last: wonly:   parts of a WRITE, 1024 bytes each
+//	read:0x3     a READ of three packets; read:0x? one whose length was cut off
+//	atomic:3
+//	ack: nak: rnr: fatal: aack: resp:   answers; resp:0-2 is First, Middle, Last
+//	rfirst: rmid: rlast: ronly:         single READ responses
+//	(3)          was sent and passed the tap unseen, or not yet
+//	late:3       what was sent as (3) passes now
+//	=            the packet before once more, a copy
+//
+// PSNs count from the start of the requester.
+type script struct {
+	ids    idMode
+	start  ib.PSN
+	starts map[string]ib.PSN // of speakers that start elsewhere
+	tr     ib.Transport
+	port   func(from, to uint32) uint16
+	cms    []cmAt
+
+	now     int64
+	who     string
+	sent    map[byte]uint16          // IDs used so far, by host
+	hidden  map[string]decode.Packet // sent and not seen, by speaker and token
+	packets []decode.Packet
+}
+
+// idMode says how a sender numbers its packets.
+type idMode string
+
+const (
+	rising    idMode = "rising IDs"
+	scattered idMode = "scattered IDs"
+	constant  idMode = "constant IDs"
+	overIPv6  idMode = "IPv6"
+)
+
+var allIDs = []idMode{rising, scattered, constant, overIPv6}
+
+func newScript(ids idMode, start ib.PSN) *script {
+	return &script{ids: ids, start: start, now: 1_000_000_000, sent: map[byte]uint16{'A': 65500, 'B': 300}, hidden: map[string]decode.Packet{}}
+}
+
+const us = 1000
+
+func (s *script) say(text string) *script {
+	for _, word := range strings.Fields(text) {
+		switch {
+		case word[0] == '+':
+			n, err := strconv.ParseInt(word[1:], 10, 64)
+			must(err)
+			s.now += n * us
+		case strings.HasSuffix(word, ":"):
+			if s.who = word[:len(word)-1]; len(s.packets) > 0 {
+				s.now += 9 * us
+			}
+		case word == "=":
+			p := s.packets[len(s.packets)-1]
+			s.pass(p)
+		case strings.HasPrefix(word, "late:"):
+			key := s.who + word[len("late:"):]
+			p, ok := s.hidden[key]
+			if !ok {
+				panic("nothing was sent as " + key)
+			}
+			s.pass(p)
+		case word[0] == '(':
+			for _, p := range s.make(word[1:len(word)-1], true) {
+				s.now += us
+				s.hidden[s.who+p.word] = p.Packet
+			}
+		default:
+			for _, p := range s.make(word, false) {
+				s.pass(p.Packet)
+			}
+		}
+	}
+	return s
+}
+
+// pass lets a packet pass the tap.
+func (s *script) pass(p decode.Packet) {
+	s.now += us
+	p.Time, p.Frame = s.now, uint64(len(s.packets)+1)
+	s.packets = append(s.packets, p)
+}
+
+type worded struct {
+	decode.Packet
+	word string
+}
+
+// make returns the packets that a word stands for.
+func (s *script) make(word string, unseen bool) (out []worded) {
+	name, psns, ok := strings.Cut(word, ":")
+	if !ok {
+		name, psns = "", word
+	}
+	p := decode.Packet{Status: decode.RoCE, Version: 2, HasExt: true, Len: 1100, ICRC: decode.ICRCGood}
+	trim := func(mark string) bool {
+		rest, found := strings.CutSuffix(psns, mark)
+		psns = rest
+		return found
+	}
+	p.AckReq = trim("!")
+	if trim("~") {
+		p.ICRC = decode.ICRCBad
+	}
+	psns, length, isRead := strings.Cut(psns, "x")
+	first, last := span(psns)
+	for n := first; n <= last; n++ {
+		one := p
+		op := verbs[name]
+		if name == "resp" {
+			op = ib.ReadResponseMiddle
+			switch {
+			case first == last:
+				op = ib.ReadResponseOnly
+			case n == first:
+				op = ib.ReadResponseFirst
+			case n == last:
+				op = ib.ReadResponseLast
+			}
+		}
+		if isRead {
+			if op = ib.ReadRequest; length == "?" {
+				one.HasExt = false
+			} else {
+				one.DMALen = uint32(number(length)) * 1024
+			}
+		}
+		s.fill(&one, op, syndromes[name], int32(n))
+		w := strconv.Itoa(n)
+		if name != "" {
+			w = name + ":" + w
+		}
+		out = append(out, worded{one, w})
+	}
+	return out
+}
+
+var verbs = map[string]ib.Op{
+	"": ib.SendOnly, "first": ib.WriteFirst, "mid": ib.WriteMiddle, "last": ib.WriteLast, "wonly": ib.WriteOnly,
+	"atomic": ib.FetchAdd, "ack": ib.Acknowledge, "nak": ib.Acknowledge, "rnr": ib.Acknowledge, "fatal": ib.Acknowledge,
+	"aack": ib.AtomicAcknowledge, "rfirst": ib.ReadResponseFirst, "rmid": ib.ReadResponseMiddle,
+	"rlast": ib.ReadResponseLast, "ronly": ib.ReadResponseOnly,
+}
+
+var syndromes = map[string]ib.Syndrome{"nak": ib.NAKPSNSequence, "rnr": 0x2E, "fatal": ib.NAKRemoteAccess}
+
+// fill sets who sends what to whom.
+func (s *script) fill(p *decode.Packet, op ib.Op, syn ib.Syndrome, n int32) {
+	host, other := s.who[0], byte('A'+'B')-s.who[0]
+	p.Src, p.Dst = address(host, s.ids), address(other, s.ids)
+	p.Op, p.Syndrome, p.IPv6 = ib.Of(s.tr, op), syn, s.ids == overIPv6
+	p.QP = queuePair(string(other) + s.who[1:])
+	p.SrcPort = 0xC000
+	if s.port != nil {
+		p.SrcPort = s.port(queuePair(s.who), p.QP)
+	}
+	if s.tr == ib.UD {
+		p.SrcQP = queuePair(s.who)
+	}
+	asker := s.who
+	if p.Op.Is(ib.IsResponse) {
+		asker = string(other) + s.who[1:]
+	}
+	p.PSN = s.startOf(asker).Add(n)
+	p.PayloadLen = 64
+	if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
+		p.PayloadLen = 1024
+	}
+	p.ICRCVal = uint32(p.PSN)*2654435761 ^ uint32(p.Op)<<8
+	s.sent[host]++
+	switch k := s.sent[host]; s.ids {
+	case rising:
+		p.IPID = k
+	case scattered:
+		p.IPID = k*0x9E37 ^ k>>3
+	}
+	p.ICRCVal ^= uint32(p.IPID) << 8 // the ICRC covers the ID
+}
+
+func (s *script) startOf(who string) ib.PSN {
+	if at, ok := s.starts[who]; ok {
+		return at
+	}
+	return s.start
+}
+
+// warm lets twenty requests of A pass, each with its ACK, so that round trip
+// and IDs are known. They have the PSNs -20 to -1.
+func (s *script) warm() *script {
+	for n := -20; n < 0; n++ {
+		s.say(fmt.Sprintf("A: %d! B: ack:%d", n, n))
+	}
+	return s
+}
+
+// play feeds what the script told to a shard of its own, and ends the capture.
+func (s *script) play() *outcome {
+	o := &outcome{script: s}
+	cfg := Defaults(1)
+	cfg.Tap = func(b *Batch) {
+		o.events = append(o.events, b.Events...)
+		o.verdicts = append(o.verdicts, b.Verdict...)
+		o.flows = append(o.flows, b.Flow...)
+	}
+	o.shard = newShard(cfg, nil)
+	o.shard.process(&input{packets: slices.Clone(s.packets), cms: slices.Clone(s.cms)})
+	o.verdicts = slices.Clone(o.verdicts)
+	n := len(o.verdicts)
+	o.shard.finish()
+	o.verdicts, o.flows = o.verdicts[:n], o.flows[:n]
+	return o
+}
+
+// span reads "3" or "3-5".
+func span(text string) (int, int) {
+	if i := strings.LastIndex(text, "-"); i > 0 {
+		return number(text[:i]), number(text[i+1:])
+	}
+	n := number(text)
+	return n, n
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	must(err)
+	return n
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func address(host byte, ids idMode) (a [16]byte) {
+	if ids == overIPv6 {
+		return [16]byte{0: 0xFD, 15: host - 'A' + 1}
+	}
+	return [16]byte{10: 0xFF, 11: 0xFF, 12: 10, 15: host - 'A' + 1}
+}
+
+// queuePair numbers A 0xA0, A2 0xA2, B 0xB0, B2 0xB2 …
+func queuePair(who string) uint32 {
+	qp := uint32(who[0]-'A'+10) << 4
+	if len(who) > 1 {
+		qp += uint32(number(who[1:]))
+	}
+	return qp
+}
+
+// scene is a case: a script and all events that it must show. What it wants
+// holds for each way of numbering, unless ids names one.
+type scene struct {
+	name   string
+	script string
+	want   string // "gap@3 lost_upstream@3-4"; see outcome.text
+	ids    []idMode
+	cold   bool              // nothing passes before the script
+	tr     ib.Transport      // RC where not set
+	starts map[string]ib.PSN // of speakers that start elsewhere
+	rows   map[string]string // columns by row: "frames=3 messages=2"
+	marks  string            // a verdict a packet: . R(esent) C(opy) S(tray)
+	fault  string            // why it fails as yet
+}
+
+// starts are where the PSNs of a scene begin; from the second they wrap soon.
+var startPSNs = []ib.PSN{5000, 0xFFFFFE}
+
+func playScenes(t *testing.T, scenes []scene) {
+	t.Helper()
+	for _, c := range scenes {
+		ids := c.ids
+		if ids == nil {
+			ids = allIDs
+		}
+		for _, mode := range ids {
+			for _, start := range startPSNs {
+				t.Run(fmt.Sprintf("%s, with %s from PSN %#x", c.name, mode, uint32(start)), func(t *testing.T) {
+					if c.fault != "" {
+						t.Skip("known fault: " + c.fault)
+					}
+					c.play(t, newScript(mode, start))
+				})
+			}
+		}
+	}
+}
+
+func (c *scene) play(t *testing.T, s *script) {
+	t.Helper()
+	s.tr, s.starts = c.tr, maps.Clone(c.starts)
+	if !c.cold {
+		s.warm()
+	}
+	n := len(s.packets)
+	o := s.say(c.script).play()
+	if got, want := o.text(), strings.Join(strings.Fields(c.want), " "); got != want {
+		t.Errorf("%s\n got %s\nwant %s", c.script, got, want)
+	}
+	if got := o.marks()[n:]; c.marks != "" && got != c.marks {
+		t.Errorf("%s\nverdicts %s\nwant     %s", c.script, got, c.marks)
+	}
+	o.eventsStandInTheirRow(t)
+	for who, columns := range c.rows {
+		o.wantColumns(t, who, columns)
+	}
+}

@@ -1,0 +1,128 @@
+package analysis
+
+import "testing"
+
+func TestHolesAndTheirFate(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "requests in order show nothing",
+			script: "A: 0-8 9! B: ack:9",
+			want:   "",
+			rows:   map[string]string{"A": "frames=30 request_frames=30 messages=30 peer_qp=160 peer_by=responses", "B": "acks=21 response_frames=21 peer_qp=176"},
+			marks:  "...........",
+		},
+		{
+			name:   "a PSN skipped and sent again after a NAK is lost upstream",
+			script: "A: 0-2 4-5! B: nak:3 A: 3-4 5! B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5",
+		},
+		{
+			name:   "a run of PSNs skipped is one gap",
+			script: "A: 0-2 6-7! B: nak:3 A: 3-6 7! B: ack:7",
+			want:   "gap@3 lost_upstream@3-5 retransmission_nak@3-7",
+		},
+		{
+			name:   "two holes apart are two gaps",
+			script: "A: 0-2 4 6-7! B: nak:3 A: 3-6 7! B: ack:7",
+			want:   "gap@3,5 lost_upstream@3,5 retransmission_nak@3-7",
+		},
+		{
+			name:   "a PSN skipped and sent again after a timeout is lost upstream",
+			script: "A: 0-2 4-5! +5000 3-4 5! B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_timeout@3-5 timeout@3",
+		},
+		{
+			name:   "a hole acknowledged past is not captured",
+			script: "A: 0-2 (3) 4-5! B: ack:5",
+			want:   "gap@3 not_captured@3",
+		},
+		{
+			name:   "a run acknowledged past is not captured, one by one",
+			script: "A: 0-2 (3-5) 6! B: ack:6",
+			want:   "gap@3 not_captured@3-5",
+		},
+		{
+			name:   "a hole acknowledged in part is not captured in part",
+			script: "A: 0-2 (3-5) 6-7! B: ack:4",
+			want:   "gap@3 not_captured@3-4 unresolved@5 outstanding@5×3",
+		},
+		{
+			name:   "a hole acknowledged before the packet behind it passes is not captured",
+			script: "A: 0-2 (3!) B: ack:3 A: 4! B: ack:4",
+			want:   "gap@3 not_captured@3",
+		},
+		{
+			name:   "a hole at the end of the file is unresolved",
+			script: "A: 0-2 4-5!",
+			want:   "gap@3 unresolved@3 outstanding@0×6",
+		},
+		{
+			name:   "a hole that was NAKed and acknowledged, its repair unseen, is unresolved",
+			script: "A: 0-2 4-5! B: nak:3 A: (3) 4 5! B: ack:5",
+			want:   "gap@3 unresolved@3 retransmission_nak@4-5",
+		},
+		{
+			name:   "NAKs and then silence leave a hole unresolved",
+			script: "A: 0-2 4-5! B: nak:3",
+			want:   "gap@3 unresolved@3 outstanding@3×3",
+		},
+		{
+			name:   "a loss repeated in the second pass counts in each",
+			script: "A: 0-2 4-5! B: nak:3 A: +1 4-5! +5000 3-4 5! B: ack:5",
+			want:   "gap@3×2 lost_upstream@3×2 retransmission_nak@4-5 retransmission_timeout@3-5 timeout@3",
+		},
+		{
+			name:   "go-back-N over a second loss in the same pass counts it again",
+			script: "A: 0-2 4-7! B: nak:3 A: 3-5 7! B: nak:6 A: 6 7! B: ack:7",
+			want:   "gap@3,6 lost_upstream@3,6 retransmission_nak@3-6,7×2",
+		},
+		{
+			name:   "selective repeat skips nothing it owes",
+			script: "A: 0-2 4-7! B: nak:3 A: +15 3! B: ack:7 A: 8! B: ack:8",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3",
+		},
+		{
+			name:   "a new request behind a selective repeat opens no hole",
+			script: "A: 0-2 4-7! B: nak:3 A: +15 3! 8 9! B: ack:9",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3",
+		},
+		{
+			name:   "a tail lost before the tap and sent again after a timeout looks like a first sending",
+			script: "A: 0-2! B: ack:2 A: (3!) +5000 3! B: ack:3",
+			want:   "",
+		},
+		{
+			name:   "an ACK jump is coalescing",
+			script: "A: 0-9! B: ack:3 A: 10-11! B: ack:11",
+			want:   "",
+		},
+		{
+			name:   "an ACK that goes back is no news",
+			script: "A: 0-9! B: ack:9 ack:7",
+			want:   "",
+		},
+		{
+			name:   "the outstanding requests of the end are told once",
+			script: "A: 0-4! B: ack:1",
+			want:   "outstanding@2×3",
+		},
+		{
+			name:   "requests of B lose as those of A do",
+			script: "B: 0-2 4-5! A: nak:3 B: 3-4 5! A: ack:5",
+			want:   "B:gap@3 B:lost_upstream@3 B:retransmission_nak@3-5",
+		},
+		{
+			name:   "both directions have their own PSNs",
+			script: "A: 0-3! B: 0-2 4! ack:3 A: nak:3 4! B: 3-4! A: ack:4 B: ack:4",
+			want:   "B:gap@3 B:lost_upstream@3 B:retransmission_nak@3-4",
+			ids:    []idMode{rising, scattered, constant},
+		},
+		{
+			name:   "a message is counted once however often it is sent",
+			script: "A: first:0 mid:1-2 last:3! B: nak:1 A: mid:1-2 last:3! B: ack:3",
+			want:   "lost_downstream@1 retransmission_nak@1-3",
+			rows:   map[string]string{"A": "messages=21 path_mtu=1024 request_frames=27"},
+			marks:  "....." + "RRR.",
+		},
+	})
+}

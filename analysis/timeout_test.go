@@ -1,0 +1,83 @@
+package analysis
+
+import "testing"
+
+func TestTimeouts(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "a timeout whose first answer is below the highest PSN shows one loss",
+			script: "A: 0-5! +5000 0-5! B: ack:3 A: +5000 4-5! B: ack:5",
+			want:   "lost_downstream@4 retransmission_timeout@0-3,4-5×2 timeout@0,4 unresolved_timeout@4",
+		},
+		{
+			name:   "a timeout whose first answer covers all is unresolved",
+			script: "A: 0-5! +5000 0-5! B: ack:5",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-5 timeout@0",
+		},
+		{
+			name:   "a timeout whose first answer covers more than could be answered: the ACK was lost",
+			script: "A: 0-5! +5000 0! B: ack:5 A: 6! B: ack:6",
+			want:   "lost_ack@0 retransmission_timeout@0 timeout@0",
+			fault:  "",
+		},
+		{
+			name:   "a timeout answered by a NAK is told by the NAK",
+			script: "A: 0-5! +5000 0-5! B: nak:3 A: 3-5! B: ack:5",
+			want:   "lost_downstream@3 retransmission_nak@3-5 retransmission_timeout@0-5 timeout@0",
+		},
+		{
+			name:   "a timeout while the answer is on its way was needless",
+			script: "A: 0-5! +5000 0! B: +-8 ack:5 A: 6! B: ack:6",
+			want:   "retransmission_timeout@0 spurious_retransmission@0 needless_timeout@0 timeout@0",
+		},
+		{
+			name:   "a timeout behind an ACK that passed the tap lost the ACK",
+			script: "A: 0-5! B: ack:5 A: +5000 5! B: ack:5 A: 6! B: ack:6",
+			want:   "lost_ack@5 retransmission_timeout@5 spurious_retransmission@5 timeout@5",
+		},
+		{
+			name:   "a second timeout in a row counts its tries",
+			script: "A: 0! +5000 0! +10000 0! B: ack:0",
+			want:   "unresolved_timeout@0×2 retransmission_timeout@0×2 timeout@0×2",
+			fault:  "",
+		},
+		{
+			name:   "retries without an answer leave the request outstanding",
+			script: "A: 0! +5000 0! +5000 0! +5000 0!",
+			want:   "retransmission_timeout@0×3 timeout@0×3 outstanding@0",
+		},
+		{
+			name:   "a timeout behind a NAK whose resend was lost whole is explained by it",
+			script: "A: 0-5! B: nak:2 A: +20000 2-5! B: ack:5",
+			want:   "lost_downstream@2 retransmission_timeout@2-5 timeout@2",
+		},
+		{
+			name:   "a timeout over a hole is explained by the hole",
+			script: "A: 0-2 4-5! +5000 0-5! B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_timeout@0-5 timeout@0",
+		},
+		{
+			name:   "a tail lost behind the tap is unresolved: the ACK may have been lost as well",
+			script: "A: 0-4 5! B: ack:3 A: +5000 4 5! B: ack:5",
+			want:   "unresolved_timeout@4 retransmission_timeout@4-5 timeout@4",
+		},
+		{
+			name:   "a timeout where nothing comes back in view",
+			script: "A: 0-5! +5000 3-5!",
+			want:   "retransmission_timeout@3-5 timeout@3 outstanding@0×6",
+			cold:   true,
+		},
+		{
+			name:   "a resend too soon for a timer and without a NAK has no known cause",
+			script: "A: 0-5! +100 3-5! B: ack:5",
+			want:   "retransmission@3-5",
+			ids:    []idMode{rising, scattered},
+		},
+		{
+			name:   "a resend of what an ACK has covered is spurious",
+			script: "A: 0-5! B: ack:5 A: +100 4-5! B: ack:5",
+			want:   "retransmission@4-5 spurious_retransmission@4-5",
+			ids:    []idMode{rising, scattered},
+		},
+	})
+}

@@ -1,0 +1,88 @@
+package synth_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
+	"github.com/rocescope/rocescope/pcaps/synth"
+)
+
+func rowName(src, dst string, qp uint32) string { return fmt.Sprintf("%s > %s %#x", src, dst, qp) }
+
+func TestAnalysisEqualsTheTruth(t *testing.T) {
+	eachSample(t, func(t *testing.T, s *synth.Scenario, c *synth.Capture) {
+		r := analyze(t, s, c)
+		rows := map[string][]*report.Flow{}
+		for i := range r.Flows {
+			f := &r.Flows[i]
+			name := rowName(f.Src, f.Dst, f.DestQP)
+			rows[name] = append(rows[name], f)
+		}
+		for i := range c.Truth.Rows {
+			row := &c.Truth.Rows[i]
+			name := rowName(row.Src, row.Dst, row.DestQP)
+			compare(t, name, row, rows[name])
+			delete(rows, name)
+		}
+		for name := range rows {
+			t.Errorf("%s: nothing of the kind was sent", name)
+		}
+	})
+}
+
+// compare holds a row of the truth against the rows of the report that go by
+// its name.
+func compare(t *testing.T, name string, row *synth.Row, flows []*report.Flow) {
+	t.Helper()
+	for _, column := range synth.Columns {
+		if column == "messages" && row.DestQP == ib.GSIQP {
+			continue // the analysis counts none of the management queue pair
+		}
+		var got int64
+		for _, f := range flows {
+			got += count(f, column)
+		}
+		if want := row.Counts[column]; got != want {
+			t.Errorf("%s: %s is %d, want %d", name, column, got, want)
+		}
+	}
+	for _, f := range flows {
+		if f.PeerQP != nil && row.PeerQP != 0 && *f.PeerQP != row.PeerQP {
+			t.Errorf("%s: its peer is %#x, not %#x", name, row.PeerQP, *f.PeerQP)
+		}
+	}
+}
+
+func TestSamplesHaveWhatTheyShow(t *testing.T) {
+	for name, columns := range map[string][]string{
+		"loss-downstream":    {"lost_downstream", "retransmitted_nak"},
+		"loss-upstream":      {"lost_upstream", "retransmitted_nak"},
+		"loss-read-response": {"response_lost_upstream", "retransmitted_implied"},
+		"capture-missed":     {"not_captured"},
+		"capture-duplicated": {"mirror_duplicates"},
+		"reorder":            {"reordered"},
+		"rnr":                {"rnr_naks", "retransmitted_rnr"},
+		"nak-remote-access":  {"naks_remote_access"},
+		"cnp":                {"cnps", "ce_frames"},
+		"uc-ud-loss":         {"lost_upstream"},
+	} {
+		total := map[string]int64{}
+		for _, s := range synth.Samples() {
+			if s.Name != name {
+				continue
+			}
+			for _, row := range synth.Run(s).Truth.Rows {
+				for column, n := range row.Counts {
+					total[column] += n
+				}
+			}
+		}
+		for _, column := range columns {
+			if total[column] == 0 {
+				t.Errorf("%s: there is nothing in %s", name, column)
+			}
+		}
+	}
+}

@@ -112,6 +112,10 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 	var frame uint64
 	if e := q.recent.get(p.PSN); e != nil {
 		frame = e.frame
+		if e.flags&seenBad != 0 {
+			s.lostDamaged(r, e, p)
+			return
+		}
 		soon := r.soon(e.time, p.Time) && e.flags&seenResent == 0
 		if e.flags&seenLate != 0 || soon {
 			s.needless(r, p, frame)
@@ -128,6 +132,13 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 		rec.doubts = rec.doubts[:copy(rec.doubts, rec.doubts[1:])]
 	}
 	rec.doubts = append(rec.doubts, doubt{psn: p.PSN, seen: frame, nakFrame: p.Frame, nakTime: p.Time})
+}
+
+// lostDamaged counts a packet that passed with a bad ICRC, now that p shows that
+// it was not taken. The damage was done before the tap.
+func (s *shard) lostDamaged(r *row, e *sighting, p *decode.Packet) {
+	e.flags &^= seenBad
+	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: p.Frame})
 }
 
 func (s *shard) needless(r *row, p *decode.Packet, frame uint64) {

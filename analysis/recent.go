@@ -21,6 +21,7 @@ type sightingFlag uint8
 const (
 	seenResent sightingFlag = 1 << iota // the packet was a resend
 	seenLate                            // it closed a hole, late
+	seenBad                             // its ICRC was bad: no receiver takes it
 	seenValid                           // the slot is in use
 )
 
@@ -65,6 +66,9 @@ func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
 	for s.flags&seenValid != 0 && s.psn != p.PSN && len(c.slots) < recentMax && !s.psn.Before(una) {
 		c.grow()
 		s = c.slot(p.PSN)
+	}
+	if p.ICRC == decode.ICRCBad {
+		flags |= seenBad
 	}
 	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
 }

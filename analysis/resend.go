@@ -46,7 +46,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		}
 		s.emit(Event{Kind: TimeoutPass, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Value: waited})
 	}
-	rec.pass = passInfo{number: q.pass, tries: tries, explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
+	rec.pass = passInfo{number: q.pass, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -68,6 +68,11 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 // whole.
 const slowReaction = 10_000_000
 
+// shortestTimer is the silence, ns, from which a resend that nothing asked for
+// is put down to a timer: adaptive timers start at two milliseconds, and a
+// resend after less has a reason that the tap did not see.
+const shortestTimer = 1_800_000
+
 // cause tells why a resend pass starts at the packet.
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
@@ -83,9 +88,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedImplied
 	}
 	switch {
-	case r.peer != nil && silence >= min(s.patience(r), 2_000_000):
-		// No NAK asked for it. On a very long path the NAK could have slipped
-		// past the tap; a timer is likelier than that.
+	case r.peer != nil && silence >= shortestTimer:
 		return RetransmittedTimeout
 	case r.peer == nil && silence >= 1_000_000:
 		// Nothing comes back in view, so a NAK may have come unseen; no NAK
@@ -104,7 +107,11 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if rec.pass.sent > 1 {
 		q.gobackn = true
 	}
-	rec.trail.sent(p, q.recent.get(p.PSN))
+	before := q.recent.get(p.PSN)
+	rec.trail.sent(p, before)
+	if before != nil && before.flags&seenBad != 0 {
+		s.lostDamaged(r, before, p)
+	}
 	kind := rec.pass.cause
 	if q.pass == 0 {
 		kind = RetransmittedUnknown
@@ -129,7 +136,11 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	rec.resends = append(rec.resends, resend{psn: p.PSN, time: p.Time, frame: p.Frame})
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame}
+	if before != nil {
+		e.before = before.frame
+	}
+	rec.resends = append(rec.resends, e)
 }
 
 // closeBy closes the holes of earlier passes that the resent packet fills.

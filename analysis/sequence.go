@@ -65,6 +65,7 @@ type passInfo struct {
 	frame     uint64
 	sent      int   // packets resent in it
 	tries     int32 // timeouts in a row that this pass ends, all from start
+	nakked    bool  // it begins with what a NAK had drawn once before, in vain
 	explained bool  // why the timer ran out is known without looking at the answer
 	answered  bool  // the first answer has been judged
 	late      bool  // the answer had passed before, and may have come too late or never
@@ -77,6 +78,7 @@ type resend struct {
 	frame    uint64
 	answered int64  // when an answer came, while no round trip was known
 	answer   uint64 // its frame
+	before   uint64 // the frame in which the PSN passed last before; 0 unknown
 }
 
 const (

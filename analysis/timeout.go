@@ -16,7 +16,7 @@ type firstAnswer struct {
 	before bool   // a READ of the pass had been answered before it
 	holed  bool   // the PSN at end is missing at the tap
 	last   ib.PSN // the highest PSN resent before the answer
-	seen   uint64 // the frame of the packet at end; 0 unknown
+	seen   uint64 // the frame of the packet that was lost, if one was; 0 unknown
 	again  bool   // the same answer came twice
 }
 
@@ -44,9 +44,11 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 			a.last = e.psn
 		}
 	}
-	if e := q.recent.get(end); e != nil {
-		a.seen = e.frame
+	lost := end
+	if pass.nakked {
+		lost = pass.start
 	}
+	a.seen = q.sentBefore(pass, lost)
 	if len(q.rec.waiting) >= waitingMax {
 		s.judgeAnswer(r, &q.rec.waiting[0])
 		q.rec.waiting = q.rec.waiting[:copy(q.rec.waiting, q.rec.waiting[1:])]
@@ -55,6 +57,27 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 }
 
 const waitingMax = 32
+
+// sentBefore returns the frame in which psn passed last before the pass; 0
+// unknown.
+func (q *requests) sentBefore(pass *passInfo, psn ib.PSN) uint64 {
+	for i := range q.rec.resends {
+		if e := &q.rec.resends[i]; e.psn == psn && e.time >= pass.time {
+			return e.before
+		}
+	}
+	if e := q.recent.get(psn); e != nil && e.time < pass.time {
+		return e.frame
+	}
+	return 0
+}
+
+// nakkedInVain reports whether a pass from psn repeats what a NAK has drawn
+// once, without anything from psn on having been answered since.
+func (rec *recovery) nakkedInVain(q *requests, psn ib.PSN) bool {
+	n := rec.naks.last()
+	return n.set && n.used && n.psn == psn && !q.una.After(psn)
+}
 
 // secondAnswer notes a further ACK for what the first answer to a pass covered.
 // With each packet resent once, at most one of the two can answer the last
@@ -92,8 +115,12 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 		if a.holed {
 			return
 		}
-		// The receiver has all before end, and not the packet at end.
+		// The receiver has all before end, and not the packet at end. Where a
+		// NAK had asked for the first packet, that was lost once more.
 		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: a.end, Time: a.time, Frame: a.seen, Ref: a.frame}
+		if pass.nakked {
+			ev.PSN = pass.start
+		}
 		if a.seen == 0 {
 			ev.Frame = a.frame
 		}

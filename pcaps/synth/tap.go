@@ -65,7 +65,7 @@ func (t *tap) see(p *packet, j *journey) {
 	} else {
 		data := p.frame()
 		t.keep(data, 0)
-		t.truth.seen(p, len(data))
+		t.truth.seen(p, len(data), t.world.clock.now)
 		for i := range j.copies {
 			t.keep(data, int64(i+1)*copyGap)
 			t.truth.copied(p, len(data))

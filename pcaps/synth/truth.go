@@ -29,10 +29,10 @@ type Row struct {
 // not counted.
 var Columns = []string{
 	"frames", "bytes", "request_frames", "request_bytes", "response_frames", "response_bytes", "data_frames", "acks", "messages",
-	"lost_upstream", "lost_downstream", "not_captured", "unresolved", "reordered", "lost_acks",
-	"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied",
-	"response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
-	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks",
+	"gaps", "gap_frames", "lost_upstream", "lost_downstream", "not_captured", "unresolved", "reordered", "lost_acks",
+	"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied", "spurious",
+	"needless_timeouts", "needless_naks", "response_gaps", "response_gap_frames", "response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
+	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks", "rnr_stall_ns",
 	"ce_frames", "cnps", "mirror_duplicates", "icrc_good", "icrc_bad", "icrc_unchecked",
 }
 
@@ -41,6 +41,21 @@ type counter struct {
 	snapLen int
 	rows    map[rowKey]*Row
 	newest  map[streamKey]int // order of the newest packet that passed
+	holes   map[streamKey]*missing
+	stalls  map[*endpoint]stall
+}
+
+// missing is the packets of a stream that were not where they should have been,
+// by their order; row is where the stream travels.
+type missing struct {
+	row    *Row
+	orders []int
+}
+
+// stall is an RNR NAK that passed at a time.
+type stall struct {
+	nak  *packet
+	time int64
 }
 
 type rowKey struct {
@@ -54,11 +69,13 @@ type streamKey struct {
 }
 
 func newCounter(snapLen int) *counter {
-	return &counter{snapLen: snapLen, rows: map[rowKey]*Row{}, newest: map[streamKey]int{}}
+	return &counter{snapLen: snapLen, rows: map[rowKey]*Row{}, newest: map[streamKey]int{}, holes: map[streamKey]*missing{}, stalls: map[*endpoint]stall{}}
 }
 
 // add counts in the packet's row.
-func (c *counter) add(p *packet, column string, n int) {
+func (c *counter) add(p *packet, column string, n int64) { c.row(p).Counts[column] += n }
+
+func (c *counter) row(p *packet) *Row {
 	k := rowKey{p.from.addr.String(), p.to.addr.String(), p.bth.DestQP}
 	r := c.rows[k]
 	if r == nil {
@@ -68,13 +85,14 @@ func (c *counter) add(p *packet, column string, n int) {
 		}
 		c.rows[k] = r
 	}
-	r.Counts[column] += int64(n)
+	return r
 }
 
-// seen counts a packet that was captured, as a frame of some bytes.
-func (c *counter) seen(p *packet, bytes int) {
+// seen counts a packet that was captured at t, as a frame of some bytes.
+func (c *counter) seen(p *packet, bytes int, t int64) {
 	c.add(p, "frames", 1)
-	c.add(p, "bytes", bytes)
+	c.add(p, "bytes", int64(bytes))
+	c.stall(p, t)
 	c.integrity(p, bytes)
 	if p.ecn == decode.CE {
 		c.add(p, "ce_frames", 1)
@@ -104,7 +122,7 @@ func (c *counter) request(p *packet) {
 		c.add(p, "messages", 1)
 		return
 	}
-	c.add(p, "request_bytes", len(p.payload))
+	c.add(p, "request_bytes", int64(len(p.payload)))
 	if !p.bth.Opcode.Is(ib.IsRead) {
 		c.add(p, "data_frames", 1)
 	}
@@ -112,6 +130,9 @@ func (c *counter) request(p *packet) {
 	case p.again != "":
 		c.add(p, "retransmitted", 1)
 		c.add(p, "retransmitted_"+string(p.again), 1)
+		if p.needless {
+			c.add(p, "spurious", 1)
+		}
 	case p.bth.Opcode.Is(ib.IsLast | ib.IsOnly):
 		c.add(p, "messages", 1)
 	}
@@ -120,7 +141,7 @@ func (c *counter) request(p *packet) {
 
 func (c *counter) response(p *packet) {
 	c.add(p, "response_frames", 1)
-	c.add(p, "response_bytes", len(p.payload))
+	c.add(p, "response_bytes", int64(len(p.payload)))
 	if p.bth.Opcode.Is(ib.IsReadResponse | ib.IsAtomicAck) {
 		c.add(p, "data_frames", 1)
 	}
@@ -157,6 +178,7 @@ func (c *counter) order(p *packet, column string) {
 	k := streamKey{p.asker, p.kind}
 	if p.order < c.newest[k] {
 		c.add(p, column, 1)
+		c.hole(p)
 	}
 	c.newest[k] = max(p.order, c.newest[k])
 }
@@ -164,11 +186,48 @@ func (c *counter) order(p *packet, column string) {
 // copied counts a further frame of a packet.
 func (c *counter) copied(p *packet, bytes int) {
 	c.add(p, "frames", 1)
-	c.add(p, "bytes", bytes)
+	c.add(p, "bytes", int64(bytes))
 	c.add(p, "mirror_duplicates", 1)
 }
 
-func (c *counter) lostBefore(p *packet) { c.fate(p, "lost_upstream") }
+// stall measures the time from an RNR NAK to the resend, as the tap sees it.
+func (c *counter) stall(p *packet, t int64) {
+	switch {
+	case p.asker == nil:
+	case p.syndrome().Type() == ib.RNRNAK:
+		c.stalls[p.asker] = stall{p, t}
+	case p.again == byRNR && c.stalls[p.asker].nak != nil:
+		s := c.stalls[p.asker]
+		c.add(s.nak, "rnr_stall_ns", t-s.time)
+		delete(c.stalls, p.asker)
+	}
+}
+
+// hole notes that the packet was missing where its successor passed.
+func (c *counter) hole(p *packet) {
+	k := streamKey{p.asker, p.kind}
+	if c.holes[k] == nil {
+		c.holes[k] = &missing{row: c.row(p)}
+	}
+	c.holes[k].orders = append(c.holes[k].orders, p.order)
+}
+
+// gaps counts the runs of missing packets.
+func (m *missing) gaps() int64 {
+	slices.Sort(m.orders)
+	n := int64(0)
+	for i, o := range m.orders {
+		if i == 0 || o != m.orders[i-1]+1 {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *counter) lostBefore(p *packet) {
+	c.fate(p, "lost_upstream")
+	c.hole(p)
+}
 
 // lostBehind leaves out datagrams: nothing tells of them.
 func (c *counter) lostBehind(p *packet) {
@@ -177,7 +236,10 @@ func (c *counter) lostBehind(p *packet) {
 	}
 }
 
-func (c *counter) missed(p *packet) { c.fate(p, "not_captured") }
+func (c *counter) missed(p *packet) {
+	c.fate(p, "not_captured")
+	c.hole(p)
+}
 
 // fate counts what became of a request or a READ response.
 func (c *counter) fate(p *packet, column string) {
@@ -191,6 +253,16 @@ func (c *counter) fate(p *packet, column string) {
 
 func (c *counter) truth() Truth {
 	var t Truth
+	for k, m := range c.holes {
+		switch k.kind {
+		case isRequest:
+			m.row.Counts["gaps"] += m.gaps()
+			m.row.Counts["gap_frames"] += int64(len(m.orders))
+		case isReadResponse:
+			m.row.Counts["response_gaps"] += m.gaps()
+			m.row.Counts["response_gap_frames"] += int64(len(m.orders))
+		}
+	}
 	for _, r := range c.rows {
 		t.Rows = append(t.Rows, *r)
 	}

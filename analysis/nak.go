@@ -48,6 +48,7 @@ func (l *nakList) pending(psn ib.PSN) *nakInfo {
 type doubt struct {
 	psn      ib.PSN
 	seen     uint64 // the frame of the packet
+	sent     int64  // when it passed, if that was its first sending; 0 unknown
 	nakFrame uint64
 	nakTime  int64
 	resent   int64 // when the packet passed again; 0 not yet
@@ -109,29 +110,31 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 func (s *shard) doubt(r *row, p *decode.Packet) {
 	q := &r.req
 	rec := q.rec
-	var frame uint64
+	d := doubt{psn: p.PSN, nakFrame: p.Frame, nakTime: p.Time}
 	if e := q.recent.get(p.PSN); e != nil {
-		frame = e.frame
+		d.seen = e.frame
 		if e.flags&seenBad != 0 {
 			s.lostDamaged(r, e, p)
 			return
 		}
-		soon := r.soon(e.time, p.Time) && e.flags&seenResent == 0
-		if e.flags&seenLate != 0 || soon {
-			s.needless(r, p, frame)
+		if e.flags&seenLate != 0 {
+			s.needless(r, &d)
 			return
+		}
+		if e.flags&seenResent == 0 {
+			d.sent = e.time
 		}
 	}
 	if s.cameEarly(q, p.PSN) {
 		// The receiver threw it away, because something before it was late.
-		s.needless(r, p, frame)
+		s.needless(r, &d)
 		return
 	}
 	if len(rec.doubts) >= doubtsMax {
 		s.judgeDoubt(r, &rec.doubts[0])
 		rec.doubts = rec.doubts[:copy(rec.doubts, rec.doubts[1:])]
 	}
-	rec.doubts = append(rec.doubts, doubt{psn: p.PSN, seen: frame, nakFrame: p.Frame, nakTime: p.Time})
+	rec.doubts = append(rec.doubts, d)
 }
 
 // lostDamaged counts a packet that passed with a bad ICRC, now that p shows that
@@ -141,8 +144,13 @@ func (s *shard) lostDamaged(r *row, e *sighting, p *decode.Packet) {
 	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: p.Frame})
 }
 
-func (s *shard) needless(r *row, p *decode.Packet, frame uint64) {
-	s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: frame})
+// needless tells of a sequence NAK that reordering drew.
+func (s *shard) needless(r *row, d *doubt) {
+	ref := d.answer
+	if ref == 0 {
+		ref = d.seen
+	}
+	s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: ref})
 }
 
 // cameEarly reports whether the PSN passed, the last time, while one before it
@@ -186,12 +194,13 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	if d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered)) {
-		// It arrived without being sent again: only late.
-		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: d.answer})
-		return
+	arrived := d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered))
+	early := d.sent != 0 && r.soon(d.sent, d.nakTime) // the NAK was on its way when the packet passed
+	if arrived || early {
+		s.needless(r, d)
+	} else {
+		s.lostBehind(r, d)
 	}
-	s.lostBehind(r, d)
 }
 
 func (s *shard) lostBehind(r *row, d *doubt) {

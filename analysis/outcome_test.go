@@ -73,7 +73,7 @@ func (o *outcome) text() string {
 		if a.kind != b.kind {
 			return int(a.kind) - int(b.kind)
 		}
-		return strings.Compare(a.name, b.name)
+		return strings.Compare(owner(a.name), owner(b.name))
 	})
 	var out []string
 	for _, k := range keys {
@@ -94,6 +94,14 @@ func (o *outcome) nameOf(e *Event) string {
 		return name // as most scenes have it: A asks
 	}
 	return who + ":" + name
+}
+
+// owner returns what stands before the colon of a name.
+func owner(name string) string {
+	if who, _, ok := strings.Cut(name, ":"); ok {
+		return who
+	}
+	return ""
 }
 
 // speaker returns who sends what travels in a row: "A", "B2".

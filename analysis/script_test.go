@@ -26,6 +26,7 @@ import (
 //	atomic:3
 //	ack: nak: rnr: fatal: aack: resp:   answers; resp:0-2 is First, Middle, Last
 //	rfirst: rmid: rlast: ronly:         single READ responses
+//	ack:3m7      an ACK that counts seven messages, not one for each PSN
 //	(3)          was sent and passed the tap unseen, or not yet
 //	late:3       what was sent as (3) passes now
 //	=            the packet before once more, a copy
@@ -36,7 +37,7 @@ type script struct {
 	start  ib.PSN
 	starts map[string]ib.PSN // of speakers that start elsewhere
 	tr     ib.Transport
-	port   func(from, to uint32) uint16
+	port   func(a, b uint32) uint16
 	cms    []cmAt
 
 	now     int64
@@ -127,6 +128,7 @@ func (s *script) make(word string, unseen bool) (out []worded) {
 	if trim("~") {
 		p.ICRC = decode.ICRCBad
 	}
+	psns, msn, hasMSN := strings.Cut(psns, "m")
 	psns, length, isRead := strings.Cut(psns, "x")
 	first, last := span(psns)
 	for n := first; n <= last; n++ {
@@ -148,6 +150,12 @@ func (s *script) make(word string, unseen bool) (out []worded) {
 				one.HasExt = false
 			} else {
 				one.DMALen = uint32(number(length)) * 1024
+			}
+		}
+		if ib.Of(s.tr, op).Is(ib.IsResponse) {
+			one.MSN = uint32(n+1) & ib.PSNMask // as if all messages had one packet
+			if hasMSN {
+				one.MSN = uint32(number(msn))
 			}
 		}
 		s.fill(&one, op, syndromes[name], int32(n))
@@ -187,9 +195,11 @@ func (s *script) fill(p *decode.Packet, op ib.Op, syn ib.Syndrome, n int32) {
 		asker = string(other) + s.who[1:]
 	}
 	p.PSN = s.startOf(asker).Add(n)
-	p.PayloadLen = 64
-	if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
+	switch {
+	case p.Op.Is(ib.IsFirst | ib.IsMiddle):
 		p.PayloadLen = 1024
+	case p.Op.Is(ib.HasPayload):
+		p.PayloadLen = 64
 	}
 	p.ICRCVal = uint32(p.PSN)*2654435761 ^ uint32(p.Op)<<8
 	s.sent[host]++
@@ -207,6 +217,18 @@ func (s *script) startOf(who string) ib.PSN {
 		return at
 	}
 	return s.start
+}
+
+// manage lets a connection management message pass.
+func (s *script) manage(who string, m ib.CM) *script {
+	tr := s.tr
+	s.tr = ib.UD
+	s.say(who + ": 0")
+	s.tr = tr
+	p := &s.packets[len(s.packets)-1]
+	p.QP, p.SrcQP = 1, 1
+	s.cms = append(s.cms, cmAt{len(s.packets) - 1, m})
+	return s
 }
 
 // warm lets twenty requests of A pass, each with its ACK, so that round trip

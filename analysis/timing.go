@@ -80,8 +80,9 @@ func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
 func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 
 // soon reports whether an answer at t came too soon to answer a packet that
-// passed the tap at sent.
-func (r *row) soon(sent, t int64) bool { return t-sent < r.minRTT() }
+// passed the tap at sent. It is never said before the shortest round trip is
+// known well enough.
+func (r *row) soon(sent, t int64) bool { return r.knowsRTT() && t-sent < r.minRTT() }
 
 // trail pairs the sendings of one packet with the answers to them. Where every
 // packet is resent before its answer can arrive, no packet is sent once, and

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -11,9 +12,17 @@ import (
 // fell silent while the capture goes on, unresolved where the capture ends.
 func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	var dead, unresolved []report.Finding
-	end := lastFrame(r)
-	for _, row := range rows(r, "loss", "open") {
-		f := openRow(r, row, row.Values[4])
+	open := rows(r, "loss", "open")
+	if len(open) == 0 {
+		return nil
+	}
+	end, near := lastFrame(r), map[hosts][]*report.Flow{}
+	for _, g := range groupBy(r, hostsOf) {
+		near[g.key] = g.flows
+	}
+	for _, row := range open {
+		flows := near[hosts{row.Key[0], row.Key[1]}]
+		f := openRow(flows, row, row.Values[4])
 		if f == nil {
 			continue
 		}
@@ -21,7 +30,7 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 		switch silence := end - f.LastNs; {
 		case f.LastNs-row.Values[3] > wait:
 			// It went on behind the loss: the answers are not in view.
-		case f.PeerQP != nil && (silence >= wait || hungUp(r, f, f.LastNs)):
+		case f.PeerQP != nil && (silence >= wait || hungUp(flows, f.LastNs)):
 			dead = append(dead, lossUnrecovered(f, row, silence))
 		case row.Values[1] == 0:
 			unresolved = append(unresolved, lossUnresolved(f, row))
@@ -30,12 +39,12 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	return append(condense(dead, "queue pair", nakFilter), condense(unresolved, "queue pair", nakFilter)...)
 }
 
-// openRow returns the flow that a table's row is about: alive at a time, for its
-// queue pair number may have been used twice. It is nil where there is none.
-func openRow(r *report.Report, row report.Row, ns int64) *report.Flow {
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		if f.Src == row.Key[0] && f.Dst == row.Key[1] && qpText(f.DestQP) == row.Key[2] && f.FirstNs <= ns && ns <= f.LastNs {
+// openRow returns, of the rows between two hosts, the one that a table's row is
+// about: alive at a time, for its queue pair number may have been used twice. It
+// is nil where there is none.
+func openRow(flows []*report.Flow, row report.Row, ns int64) *report.Flow {
+	for _, f := range flows {
+		if qpText(f.DestQP) == row.Key[2] && f.FirstNs <= ns && ns <= f.LastNs {
 			return f
 		}
 	}
@@ -54,15 +63,10 @@ func lastFrame(r *report.Report) int64 {
 	return end
 }
 
-// hungUp reports whether the requester's connection manager spoke to that of
-// its peer after a time, as it does to disconnect a queue pair that failed.
-func hungUp(r *report.Report, f *report.Flow, ns int64) bool {
-	for i := range r.Flows {
-		if m := &r.Flows[i]; m.DestQP == 1 && hostsOf(m) == hostsOf(f) && m.LastNs > ns {
-			return true
-		}
-	}
-	return false
+// hungUp reports whether, among the rows between two hosts, connection managers
+// spoke after a time, as they do to disconnect a queue pair that failed.
+func hungUp(flows []*report.Flow, ns int64) bool {
+	return slices.ContainsFunc(flows, func(f *report.Flow) bool { return f.DestQP == 1 && f.LastNs > ns })
 }
 
 // openWords tells what is missing: a hole, or a packet that was asked for.
@@ -70,8 +74,8 @@ func openWords(f *report.Flow, row report.Row) string {
 	if row.Values[1] != 0 {
 		return fmt.Sprintf("PSN %s from %s to %s %s was asked for in a NAK and not sent again", row.Key[3], f.Src, f.Dst, report.QP(f.DestQP))
 	}
-	return fmt.Sprintf("%s from PSN %s on are missing from %s to %s %s and did not come again",
-		report.Counted(row.Values[0], "packet"), row.Key[3], f.Src, f.Dst, report.QP(f.DestQP))
+	return fmt.Sprintf("from %s to %s %s the tap misses %s, from PSN %s on, which did not come again",
+		f.Src, f.Dst, report.QP(f.DestQP), report.Counted(row.Values[0], "packet"), row.Key[3])
 }
 
 func openFinding(f *report.Flow, row report.Row) report.Finding {
@@ -86,7 +90,7 @@ func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Findi
 	out := openFinding(f, row)
 	out.Rule, out.Severity = "loss.unrecovered", report.Critical
 	out.Values["silence_ns"] = silence
-	out.Summary = fmt.Sprintf("%s; then the queue pair fell silent for good with %s unanswered, while the capture goes on for %s.",
+	out.Summary = fmt.Sprintf("Never repaired: %s; then the queue pair fell silent for good with %s unanswered, while the capture goes on for %s.",
 		openWords(f, row), report.Counted(row.Values[2], "request"), report.Duration(silence))
 	out.Not = "Not the end of the capture, and not a slow repair: a NAK is served within a round trip."
 	out.Advice = fmt.Sprintf("Look at the completion errors and the log of %s at that time: its queue pair failed, or all it sends is lost before the tap. "+
@@ -97,7 +101,7 @@ func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Findi
 func lossUnresolved(f *report.Flow, row report.Row) report.Finding {
 	out := openFinding(f, row)
 	out.Rule = "loss.upstream"
-	out.Summary = openWords(f, row) + " before the capture ends: unresolved at end of capture."
+	out.Summary = "Unresolved at end of capture: " + openWords(f, row) + "."
 	out.Not = "Not a dead queue pair: the repair may lie behind the last frame. Not counted as lost, for it may only be late."
 	out.Advice = "Capture for longer where this is the moment in question."
 	return out

@@ -19,7 +19,7 @@ func judgeReorder(r *report.Report, _ *analysis.Config) []report.Finding {
 		var late, naked []*report.Flow
 		for _, f := range g.flows {
 			switch {
-			case f.NeedlessNAKs > 0:
+			case f.NeedlessNAKs > f.Lost(): // where losses prevail, a NAK thought needless is rather one more of them
 				naked = append(naked, f)
 			case lateIn(f) > 0:
 				late = append(late, f)
@@ -78,7 +78,10 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 	}
 	how := ""
 	if longest > 0 {
-		how = fmt.Sprintf(", by up to %s and half of them by less than %s", report.Duration(longest), report.Duration(min(half, longest)))
+		how = ", by up to " + report.Duration(longest)
+	}
+	if half < longest {
+		how += " and half of them by less than " + report.Duration(half)
 	}
 	out.Summary = fmt.Sprintf("%s from %s to %s came late, %s of those in %s%s: packets overtake each other on the way.",
 		report.Counted(late, "packet"), g.key.src, g.key.dst, report.Share(late, of), report.Counted(int64(len(flows)), "queue pair"), how)

@@ -10,22 +10,36 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
+// neighbours is the rows of a report by host pair, so that what belongs together
+// is found without a search through all of them.
+type neighbours map[hosts][]*report.Flow
+
+func neighboursOf(r *report.Report) neighbours {
+	n := neighbours{}
+	for _, g := range groupBy(r, hostsOf) {
+		n[g.key] = g.flows
+	}
+	return n
+}
+
 // stuckRow is a flow whose last requests were sent again without an answer.
 type stuckRow struct {
-	flow                   *report.Flow
-	psn                    uint32
-	sendings, unanswered   int64
-	interval, last         int64
-	frame                  uint64
-	read, doubling         bool
+	flow                 *report.Flow
+	psn                  uint32
+	sendings, unanswered int64
+	interval, last       int64
+	frame                uint64
+	read, doubling       bool
+
 	silence                int64 // from the last sending to the end of the capture
+	hungUp                 bool  // the connection managers spoke about when the next resend was due
 	answers, answeredBytes int64 // responses of its queue pair, and their payload
 	other, others          int64 // what else its peer sends to the same host: RoCE, and other protocols
 }
 
 // stuckRows reads the table of stuck requests. A row whose flow goes on, as
 // only a later capture can show, is left out.
-func stuckRows(r *report.Report) map[*report.Flow]*stuckRow {
+func stuckRows(r *report.Report, n neighbours) map[*report.Flow]*stuckRow {
 	out := map[*report.Flow]*stuckRow{}
 	var end int64
 	for i := range r.Flows {
@@ -35,36 +49,38 @@ func stuckRows(r *report.Report) map[*report.Flow]*stuckRow {
 		end = max(end, r.Captures[i].LastNs)
 	}
 	for _, row := range rows(r, "retransmit", "stuck") {
-		for i := range r.Flows {
-			f, v := &r.Flows[i], row.Values
-			if rowKey(f) != [3]string(row.Key[:3]) || v[3] < f.FirstNs || v[3] > f.LastNs || f.LastNs-v[3] >= v[2] {
+		for _, f := range n[hosts{row.Key[0], row.Key[1]}] {
+			v := row.Values
+			if qpText(f.DestQP) != row.Key[2] || v[3] < f.FirstNs || v[3] > f.LastNs || f.LastNs-v[3] >= v[2] {
 				continue
 			}
 			psn, _ := strconv.ParseUint(row.Key[3], 10, 32)
 			s := &stuckRow{flow: f, psn: uint32(psn), sendings: v[0], unanswered: v[1], interval: v[2], last: v[3],
 				frame: uint64(v[4]), read: v[5] != 0, doubling: v[6] != 0, silence: end - v[3]}
-			s.lookBack(r)
+			s.lookAround(r, n)
 			out[f] = s
 		}
 	}
 	return out
 }
 
-// lookBack counts what comes back from the peer: for this queue pair, and else.
-func (s *stuckRow) lookBack(r *report.Report) {
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		switch {
-		case hostsOf(f) != hostsOf(s.flow).back():
-		case s.flow.PeerQP != nil && f.DestQP == *s.flow.PeerQP && f.FirstNs <= s.flow.LastNs && f.LastNs >= s.flow.FirstNs:
+// lookAround takes in what else travels between the two hosts: a disconnect, what
+// the peer sends for this queue pair, and what else it sends.
+func (s *stuckRow) lookAround(r *report.Report, n neighbours) {
+	h := hostsOf(s.flow)
+	for _, f := range n[h] {
+		s.hungUp = s.hungUp || f.DestQP == 1 && f.LastNs >= s.last+s.interval-s.interval/10
+	}
+	for _, f := range n[h.back()] {
+		if s.flow.PeerQP != nil && f.DestQP == *s.flow.PeerQP && f.FirstNs <= s.flow.LastNs && f.LastNs >= s.flow.FirstNs {
 			s.answers += f.ResponseFrames
 			s.answeredBytes += f.ResponseBytes
-		default:
+		} else {
 			s.other += f.Frames
 		}
 	}
 	for _, row := range rows(r, "retransmit", "others") {
-		if row.Key[0] == s.flow.Dst && row.Key[1] == s.flow.Src {
+		if row.Key[0] == h.dst && row.Key[1] == h.src {
 			s.others += row.Values[0]
 		}
 	}
@@ -73,7 +89,7 @@ func (s *stuckRow) lookBack(r *report.Report) {
 // gaveUp tells how it shows that the requester has given up, or will: silence
 // beyond its timer, a disconnect, or retries that must be used up. It is empty
 // where it may still be trying.
-func (s *stuckRow) gaveUp(r *report.Report, c *analysis.Config) string {
+func (s *stuckRow) gaveUp(c *analysis.Config) string {
 	next := s.interval
 	if s.doubling {
 		next *= 2
@@ -83,26 +99,15 @@ func (s *stuckRow) gaveUp(r *report.Report, c *analysis.Config) string {
 		return ""
 	case s.silence >= int64(c.Limits.RetryGiveUp)*next:
 		return fmt.Sprintf("Not the end of the capture, which goes on for %s without a further resend.", report.Duration(s.silence))
-	case s.disconnects(r):
+	case s.hungUp:
 		return "Not the end of the capture: the next resend was due, and its connection manager spoke instead."
 	case retries >= 7:
 		return "Not the end of the capture: the retry counter has three bits, so seven resends are all there can be (only Soft-RoCE takes seven for unlimited)."
 	case retries >= int64(c.Limits.Retries):
-		return fmt.Sprintf("The capture ends %s after the last resend, before its timer would run out again; what no packet of %s sendings survives is a dead path and not chance.",
-			report.Duration(s.silence), report.Count(s.sendings))
+		return fmt.Sprintf("Not chance, for none of %s sendings got through. The capture ends %s after the last one, before the timer would run out again: a further resend cannot be ruled out.",
+			report.Count(s.sendings), report.Duration(s.silence))
 	}
 	return ""
-}
-
-// disconnects reports whether the connection managers spoke about when the next
-// resend was due, as they do where a queue pair has failed.
-func (s *stuckRow) disconnects(r *report.Report) bool {
-	for i := range r.Flows {
-		if m := &r.Flows[i]; m.DestQP == 1 && hostsOf(m) == hostsOf(s.flow) && m.LastNs >= s.last+s.interval-s.interval/10 {
-			return true
-		}
-	}
-	return false
 }
 
 // judgeDead speaks of queue pairs that were never answered again, host pair by
@@ -117,7 +122,7 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 				continue
 			}
 			often := s.sendings >= int64(c.Limits.SilentTries)
-			if s.gaveUp(r, c) != "" {
+			if s.gaveUp(c) != "" {
 				spent = append(spent, s)
 			}
 			if often && s.answers == 0 && s.other+s.others > 0 {
@@ -128,7 +133,7 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 			}
 		}
 		if len(spent) > 0 {
-			exhausted = append(exhausted, retransmitExhausted(g, spent, worstStuck(spent).gaveUp(r, c)))
+			exhausted = append(exhausted, retransmitExhausted(g, spent, worstStuck(spent).gaveUp(c)))
 		}
 		if len(mute) > 0 {
 			silent = append(silent, peerSilent(g, mute))
@@ -161,6 +166,9 @@ func deadFinding(g group[hosts], rule string, rows []*stuckRow) report.Finding {
 		Values: map[string]int64{"queue_pairs": int64(len(rows)), "sendings": w.sendings, "retries": w.sendings - 1, "interval_ns": w.interval,
 			"timeout_exponent": int64(exponent(w.interval)), "silence_ns": w.silence},
 		Filter: between(g.key),
+	}
+	if w.flow.Version == 1 {
+		out.Filter = fmt.Sprintf("infiniband.grh.sgid == %s && infiniband.grh.dgid == %s", gid(g.key.src), gid(g.key.dst))
 	}
 	if w.doubling {
 		delete(out.Values, "timeout_exponent")

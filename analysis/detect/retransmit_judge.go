@@ -15,7 +15,11 @@ const (
 
 func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 	all, repeated, doubling := intervalsOf(r, "timeouts"), intervalsOf(r, "repeats"), intervalsOf(r, "doubling")
-	stuck := stuckRows(r)
+	if len(all) == 0 {
+		return nil
+	}
+	near := neighboursOf(r)
+	stuck := stuckRows(r, near)
 	var timeouts, spurious, adaptive []report.Finding
 	for i := range r.Flows {
 		f := &r.Flows[i]
@@ -30,10 +34,10 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 			adaptive = append(adaptive, retransmitAdaptive(&v, d))
 		}
 		if f.NeedlessTimeouts > 0 {
-			spurious = append(spurious, retransmitSpurious(&v, leastRoundTrip(r, hostsOf(f))))
+			spurious = append(spurious, retransmitSpurious(&v, leastRoundTrip(near[hostsOf(f)])))
 		}
 		// Repeats of one packet are one episode, and so is what was needless.
-		dead := v.stuck != nil && v.stuck.gaveUp(r, c) != ""
+		dead := v.stuck != nil && v.stuck.gaveUp(c) != ""
 		if dead && n < v.stuck.sendings {
 			continue // all of them belong to the queue pair's death, which another finding tells
 		}
@@ -112,11 +116,11 @@ func timeoutFinding(v *timeoutView, rule string, severity report.Severity, n int
 func retransmitTimeout(v *timeoutView) report.Finding {
 	out := timeoutFinding(v, "retransmit.timeout", report.Warning, v.n, analysis.TimeoutPass)
 	f := v.flow
-	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s and %s were sent again, after %s of silence",
-		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(v.n), report.Counted(f.RetransmittedTimeout, "packet"), fromTo(v.all.shortest, v.all.longest))
+	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s, after %s of silence, and brought %s again",
+		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(v.n), fromTo(v.all.shortest, v.all.longest), report.Counted(f.RetransmittedTimeout, "packet"))
 	if v.repeated.n > 0 {
 		out.Values["repeat_interval_ns"] = v.repeated.mean()
-		out.Summary += fmt.Sprintf("; the same packet again %s, %s apart", repeatedly(v.repeated.n), fromTo(v.repeated.shortest, v.repeated.longest))
+		out.Summary += fmt.Sprintf("; the same packet came again %s, %s apart", repeatedly(v.repeated.n), fromTo(v.repeated.shortest, v.repeated.longest))
 		if !v.doubles {
 			out.Values["timeout_exponent"] = int64(exponent(v.repeated.shortest))
 			out.Summary += " (" + exponentText(v.repeated.shortest) + ")"
@@ -146,12 +150,11 @@ func repeatedly(n int64) string {
 	return report.Count(n) + " times"
 }
 
-// leastRoundTrip returns the shortest round trip of requests between two hosts;
-// 0 where every request was sent again before its answer came.
-func leastRoundTrip(r *report.Report, h hosts) int64 {
+// leastRoundTrip returns the shortest round trip in some rows; 0 where every request was sent again before its answer came.
+func leastRoundTrip(flows []*report.Flow) int64 {
 	var least int64
-	for i := range r.Flows {
-		if f := &r.Flows[i]; hostsOf(f) == h && !f.AckRTT.IsZero() && (least == 0 || f.AckRTT.Min < least) {
+	for _, f := range flows {
+		if !f.AckRTT.IsZero() && (least == 0 || f.AckRTT.Min < least) {
 			least = f.AckRTT.Min
 		}
 	}
@@ -168,8 +171,8 @@ func retransmitSpurious(v *timeoutView, least int64) report.Finding {
 	} else if least == 0 {
 		trip = "no round trip is as short, for every request was sent again before its answer"
 	}
-	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s while the answer was on its way, so that %s were sent again for nothing: it runs out after %s, and %s.",
-		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(f.NeedlessTimeouts), report.Counted(f.Spurious, "packet"), fromTo(v.all.shortest, v.all.longest), trip)
+	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s while the answer was on its way (needless: %s). It runs out after %s, and %s.",
+		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(f.NeedlessTimeouts), report.Counted(f.Spurious, "resend"), fromTo(v.all.shortest, v.all.longest), trip)
 	out.Not = "Not loss: the answer came sooner after the resend than a round trip allows, so the original had arrived."
 	out.Advice = "Raise the timer above the round trip of the path, or find out what delays answers. " + timerAdvice +
 		"Adaptive retransmission of the adapter may fire earlier than that: its counter is roce_adp_retrans. " + timerCounters

@@ -46,9 +46,8 @@ type packet struct {
 	number int       // among the first sendings of its kind for the asker; 0 where sent again
 	order  int       // among all of its kind for the asker, in the order of sending
 	again  cause     // why it was sent again; empty the first time
-	// needless marks a resend of what the receiver had by then.
-	needless bool
-	arrive   func(*packet)
+	seen   bool      // at the tap
+	arrive func(*packet)
 }
 
 // ofBack reports whether the packet concerns requests of the connection's To.

@@ -85,7 +85,6 @@ func (q *requester) nextPacket() (*packet, int64) {
 	p, next := m.packet(q.e, q.cursor)
 	if q.cursor.Before(q.high) {
 		p.again = q.cause
-		p.needless = !m.op.responded() && p.bth.PSN.Before(q.e.peer.rsp.expected)
 	}
 	p.count()
 	q.cursor = next

@@ -108,8 +108,11 @@ func (r *responder) repeated(p *packet) {
 		r.read(p)
 	case op.Is(ib.IsAtomic):
 		r.atomic(p.bth.PSN, p.again)
-	case p.bth.AckReq:
-		r.answer(r.ack(noCredits, r.expected.Add(-1)))
+	default:
+		r.e.host.world.tap.truth.needless(p)
+		if p.bth.AckReq {
+			r.answer(r.ack(noCredits, r.expected.Add(-1)))
+		}
 	}
 }
 

@@ -1,0 +1,132 @@
+package detect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// request sends a WRITE from host 1 to host 2 that nobody answers yet.
+func (w *wire) request(psn ib.PSN) {
+	w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x12, psn: psn, ext: reth(0, 1, 64), payload: 64})
+}
+
+// nak asks host 1 for a PSN again.
+func (w *wire) nak(psn ib.PSN) { w.answer(2, 1, 0x112, psn, ib.NAKPSNSequence) }
+
+// acked sends WRITEs that are answered at once, so that round trips are known.
+func (w *wire) acked(from, to ib.PSN) {
+	for psn := from; psn < to; psn++ {
+		w.write(1, 2, 0x12, psn)
+	}
+}
+
+func TestLossOnEitherSideOfTheTap(t *testing.T) {
+	for _, test := range []struct {
+		desc, rule, not string
+		seen            bool // the packet passed the tap before it was lost
+	}{
+		{"missing at the tap", "loss.upstream", "loss.downstream", false},
+		{"seen at the tap", "loss.downstream", "loss.upstream", true},
+	} {
+		w := newWire()
+		w.acked(0, 30)
+		if test.seen {
+			w.request(30)
+		}
+		w.request(31)
+		w.nak(30)
+		w.wait(20 * usec)
+		w.request(30)
+		w.request(31)
+		w.wait(20 * usec)
+		w.answer(2, 1, 0x112, 31, 0x1F)
+		w.acked(32, 40)
+		r := findings(t, w)
+		f := finding(t, r, test.rule)
+		if f.Count != 1 || f.Severity != report.Warning || !strings.Contains(f.Summary, "NAK sequence error") {
+			t.Errorf("%s: %d, %s: %s", test.desc, f.Count, f.Severity, f.Summary)
+		}
+		if test.seen != strings.Contains(f.Summary, "At least") {
+			t.Errorf("%s: %s", test.desc, f.Summary)
+		}
+		silent(t, r, test.not, "loss.unrecovered", "loss.ack", "retransmit.timeout")
+	}
+}
+
+func TestGapFramesLeavesOutTimeoutsOfUnknownCause(t *testing.T) {
+	w := newWire()
+	w.acked(0, 30)
+	w.request(30)
+	w.wait(20_000 * usec)
+	w.request(30)
+	w.wait(20 * usec)
+	w.answer(2, 1, 0x112, 30, 0x1F)
+	w.acked(31, 40)
+	w.request(41) // 40 is missing, up to the end
+	for _, f := range findings(t, w).Flows {
+		if f.DestQP == 0x12 && (f.Unresolved != 2 || f.GapFrames != 1) {
+			t.Errorf("%d unresolved and %d missing, want 2 and 1", f.Unresolved, f.GapFrames)
+		}
+	}
+}
+
+func TestLossThatIsNotRepaired(t *testing.T) {
+	for _, test := range []struct {
+		desc string
+		then func(*wire)
+		dead bool
+	}{
+		{"the capture ends", func(*wire) {}, false},
+		{"others go on for a moment", func(w *wire) { w.wait(2_000 * usec); w.write(3, 4, 0x22, 1) }, false},
+		{"others go on for long", func(w *wire) { w.wait(200_000 * usec); w.write(3, 4, 0x22, 1) }, true},
+	} {
+		w := newWire()
+		w.acked(0, 30)
+		w.request(31)
+		w.nak(30)
+		test.then(w)
+		r := findings(t, w)
+		if test.dead {
+			if f := finding(t, r, "loss.unrecovered"); f.Severity != report.Critical || f.Values["unanswered_requests"] != 2 {
+				t.Errorf("%s: %s, %v", test.desc, f.Severity, f.Values)
+			}
+			continue
+		}
+		silent(t, r, "loss.unrecovered")
+		if f := finding(t, r, "loss.upstream"); f.Severity != report.Info || !strings.Contains(f.Summary, "nresolved at end of capture") {
+			t.Errorf("%s: %s: %s", test.desc, f.Severity, f.Summary)
+		}
+	}
+}
+
+// datagrams sends UD packets from a queue pair of host 1, with one missing.
+func (w *wire) datagrams(dst byte) {
+	for psn := range ib.PSN(20) {
+		if psn == 10 {
+			continue
+		}
+		h := ib.DETH{QKey: 1, SrcQP: 0x99}
+		w.send(packet{src: 1, dst: dst, op: ib.Of(ib.UD, ib.SendOnly), qp: 0x30, psn: psn, ext: h.Append(nil), payload: 64})
+	}
+}
+
+func TestDatagramsOfOneSenderToManyAreNotCounted(t *testing.T) {
+	w := newWire()
+	w.datagrams(2)
+	if f := finding(t, findings(t, w), "loss.datagram"); f.Count != 1 {
+		t.Errorf("%d lost", f.Count)
+	}
+	w = newWire()
+	w.datagrams(2)
+	w.datagrams(3)
+	r := findings(t, w)
+	silent(t, r, "loss.datagram")
+	for _, f := range r.Flows {
+		if f.Gaps+f.GapFrames+f.LostUpstream != 0 {
+			t.Errorf("%v keeps its gaps", f.Ref())
+		}
+	}
+}

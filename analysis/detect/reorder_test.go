@@ -1,0 +1,64 @@
+package detect
+
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+func TestLatePacketsAreNoLoss(t *testing.T) {
+	w := newWire()
+	w.acked(0, 30)
+	for psn := ib.PSN(30); psn < 40; psn += 2 {
+		first := w.frame(packet{src: 1, dst: 2, op: writeOnly, qp: 0x12, psn: psn, ext: reth(0, 1, 64), payload: 64})
+		w.request(psn + 1)
+		w.wait(3 * usec)
+		w.put(first)
+		w.answer(2, 1, 0x112, psn+1, 0x1F)
+	}
+	r := findings(t, w)
+	f := finding(t, r, "reorder.path")
+	if f.Severity != report.Notice || f.Count != 5 || f.Values["longest_ns"] != 3*usec {
+		t.Errorf("%s: %d, %v", f.Severity, f.Count, f.Values)
+	}
+	silent(t, r, "loss.upstream", "capture.missed", "reorder.spurious-nak")
+}
+
+func TestReorderingIsJudgedByItsNAKs(t *testing.T) {
+	row := func(late, needless, lost int64) *report.Report {
+		qp := uint32(1)
+		return &report.Report{Flows: []report.Flow{{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 2, Transport: "RC", PeerQP: &qp,
+			RequestFrames: 100, Reordered: late, NeedlessNAKs: needless, LostDownstream: lost, RetransmittedNAK: 30}}}
+	}
+	for _, test := range []struct {
+		desc                 string
+		late, needless, lost int64
+		want                 string
+	}{
+		{"late and nobody minds", 5, 0, 0, "reorder.path"},
+		{"late and NAKed", 5, 4, 0, "reorder.spurious-nak"},
+		{"NAKs for what overtook behind the tap", 0, 4, 1, "reorder.spurious-nak"},
+		{"losses, of which some NAKs came early", 0, 2, 7, ""},
+		{"in order", 0, 0, 0, ""},
+	} {
+		got := ""
+		for _, f := range judgeReorder(row(test.late, test.needless, test.lost), nil) {
+			got += f.Rule
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.desc, got, test.want)
+		}
+	}
+}
+
+func TestHalfOfTheLatenesses(t *testing.T) {
+	steps := []report.Row{
+		{Key: []string{"a", "b", "1000"}, Values: []int64{2, 900}},
+		{Key: []string{"a", "b", "2000"}, Values: []int64{2, 1900}},
+		{Key: []string{"a", "b", "5000"}, Values: []int64{1, 4000}},
+	}
+	if half, longest := typicalLateness(steps); half != 2000 || longest != 4000 {
+		t.Errorf("half below %d, longest %d", half, longest)
+	}
+}

@@ -1,0 +1,168 @@
+package analysis
+
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+func TestPairs(t *testing.T) {
+	const (
+		first   = "peer_qp=160 peer_by=responses"
+		second  = "peer_qp=162 peer_by=responses"
+		unknown = "peer_qp=<nil> peer_by="
+	)
+	apart := map[string]ib.PSN{"A": 5000, "A2": 700_000, "B": 2_000_000, "B2": 3_000_000}
+	scenes := []scene{
+		{
+			name:   "one response pairs two rows where one window has its PSN",
+			script: "A: 0-2! A2: 0-2! B: ack:2 B2: ack:2",
+			want:   "",
+			starts: apart,
+			rows:   map[string]string{"A": first, "A2": second, "B": "peer_qp=176 peer_by=responses", "B2": "peer_qp=178"},
+		},
+		{
+			name:   "no response fits: the peer stays unknown",
+			script: "A: 0-2! B2: ack:2",
+			want:   "outstanding@0×3",
+			starts: map[string]ib.PSN{"A": 5000, "A2": 700_000},
+			rows:   map[string]string{"A": unknown, "B2": unknown},
+		},
+		{
+			name:   "never wrong when two fit",
+			script: "A: 0-2! A2: 0-2! B: ack:2 B2: ack:2",
+			want:   "outstanding@0×3 A2:outstanding@0×3",
+			rows:   map[string]string{"A": unknown, "A2": unknown, "B": unknown, "B2": unknown},
+		},
+		{
+			name:   "a later response decides between two",
+			script: "A: 0-2! A2: 0-2! B: ack:2 A: 3-5! B: ack:5",
+			want:   "A2:outstanding@0×3",
+			rows:   map[string]string{"A": first, "A2": unknown, "B": "peer_qp=176"},
+		},
+		{
+			name:   "the partner of one leaves the other for the rest",
+			script: "A: 0-2! A2: 0-2! B: ack:2 A2: 3-5! B2: ack:5",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "packets held back for their pair keep their order",
+			script: "A: 0-2 4-5! A2: 0-5! B: nak:3 A: 3-4 5! A2: 6-7! B2: ack:7 B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "packets held back to the end are told in their order",
+			script: "A: 0-2 4-5! A2: 0-5! B: nak:3 A: 3-4 5! A2: 6-7! B2: ack:7",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5 outstanding@3×3",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "a copy that was held back counts as a copy",
+			script: "A: 0-2! A2: 0-2! B: ack:2 A: 3 = 4-5! B: ack:5",
+			want:   "A2:outstanding@0×3 mirror_duplicate@3",
+			rows:   map[string]string{"A": "request_frames=6 mirror_duplicates=1 frames=7"},
+			fault:  "a held request is counted before it is known to be a copy",
+		},
+		{
+			name:   "a copy of a response that was held back counts as a copy",
+			script: "A: 0-2! A2: 0-2! B: ack:2 = A: 3-5! B: ack:5",
+			want:   "A2:outstanding@0×3 B:mirror_duplicate@2",
+			rows:   map[string]string{"B": "response_frames=2 acks=2 mirror_duplicates=1"},
+		},
+		{
+			name:   "READ responses belong to the row that READs",
+			script: "A: read:0x1 A2: 0! B: ronly:0 B2: ack:0",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "answers to atomics belong to the row with atomics",
+			script: "A: 0! A2: atomic:0 B2: aack:0 B: ack:0",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "an ACK belongs to no READ",
+			script: "A: read:0x1 A2: 0! B2: ack:0 B: ronly:0",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "counts of messages that differ tell two rows apart",
+			script: "A: 0! 1-2 3! A2: 0! first:1 mid:2 last:3! B: ack:0m1 ack:3m4 B2: ack:0m1 ack:3m2",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+	}
+	for i := range scenes {
+		scenes[i].cold = true
+	}
+	playScenes(t, scenes)
+}
+
+func TestPairsBySourcePort(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		port func(a, b uint32) uint16
+		by   string
+	}{
+		{"the ports follow from both numbers", SourcePort, byPort},
+		{"the ports do not", func(a, b uint32) uint16 { return 0xC000 + uint16(a+b) }, ""},
+	} {
+		s := newScript(rising, 100)
+		s.port = c.port
+		o := s.say("A: 0-2! A2: 0-2! B: ack:2 B2: ack:2").play()
+		for _, who := range []string{"A", "B", "A2", "B2"} {
+			r := o.row(who)
+			if r.peerBy != c.by && who[1:] == "" { // the second pair is what is left
+				t.Errorf("%s: the peer of %s is known by %q, want %q", c.name, who, r.peerBy, c.by)
+			}
+			if r.peerBy != "" && r.peerQP != queuePair(who) {
+				t.Errorf("%s: the peer of %s is %#x, want %#x", c.name, who, r.peerQP, queuePair(who))
+			}
+		}
+	}
+}
+
+func TestSourcePortFormula(t *testing.T) {
+	for _, c := range []struct{ a, b uint32 }{{0xA0, 0xB0}, {1, 0xFFFFFF}, {0xFFFFFF, 0xFFFFFF}, {0, 0}} {
+		x, y := SourcePort(c.a, c.b), SourcePort(c.b, c.a)
+		if x != y || x < 0xC000 {
+			t.Errorf("%#x and %#x have ports %#x and %#x", c.a, c.b, x, y)
+		}
+	}
+}
+
+func connect(s *script, a, b string, id uint32) {
+	s.manage("A", ib.CM{Attr: ib.AttrREQ, LocalCommID: id, QPN: queuePair(a), StartPSN: s.start, PathMTU: 3})
+	s.manage("B", ib.CM{Attr: ib.AttrREP, LocalCommID: id + 100, RemoteCommID: id, QPN: queuePair(b), StartPSN: s.start})
+}
+
+func TestPairsByConnectionManagement(t *testing.T) {
+	for _, c := range []struct{ name, script string }{
+		{"requests first", "A: 0-2! A2: 0-2! B: ack:2 B2: ack:2"},
+		{"responses first", "B: ack:2 A: 0-2! B2: ack:2 A2: 0-2!"},
+		{"one direction alone", "A: 0-2! A2: 0-2!"},
+		{"a READ whose length needs the path MTU", "A: read:0x3 3! B: resp:0-2 ack:3 A2: 0! B2: ack:0"},
+	} {
+		s := newScript(rising, 0xFFFFFE)
+		connect(s, "A", "B", 1)
+		connect(s, "A2", "B2", 2)
+		s.manage("A", ib.CM{Attr: ib.AttrREQ, LocalCommID: 1, QPN: queuePair("A")}) // asked again
+		o := s.say(c.script).play()
+		for _, who := range []string{"A", "B", "A2", "B2"} {
+			r := o.row(who)
+			if r == nil {
+				continue
+			}
+			if r.peerBy != byCM || r.peerQP != queuePair(who) || r.mtu != 1024 {
+				t.Errorf("%s: the peer of %s is %#x by %q with MTU %d", c.name, who, r.peerQP, r.peerBy, r.mtu)
+			}
+		}
+		if o.total(Gap) != 0 || o.total(ResponseGap) != 0 {
+			t.Errorf("%s: %s", c.name, o.text())
+		}
+	}
+}

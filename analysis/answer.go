@@ -107,18 +107,22 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 	}
 }
 
+// fillAnswered takes out of the holes what READs used whose responses have
+// passed although the request did not: of the PSNs of a READ only the first
+// stands for a packet that is missing.
+func (rec *recovery) fillAnswered() {
+	for i := range rec.reads.list {
+		if e := &rec.reads.list[i]; e.orphan {
+			rec.holes.fill(e.start.Add(1), e.cursor)
+		}
+	}
+}
+
 // fillRead takes the PSN of a further response of a READ out of a hole: the
 // READ request used that PSN, and no packet of its own is missing for it.
 func (s *shard) fillRead(r *row, psn ib.PSN) {
-	if r.req.rec == nil {
-		return
-	}
-	hs := &r.req.rec.holes
-	for i := range hs.list {
-		if h := &hs.list[i]; h.fate == fateOpen && h.has(psn) {
-			hs.cut(i, psn, psn.Add(1))
-			return
-		}
+	if r.req.rec != nil {
+		r.req.rec.holes.fill(psn, psn.Add(1))
 	}
 }
 
@@ -134,7 +138,7 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 		case !r.knowsRTT():
 			e.answered, e.answer = p.Time, p.Frame
 			kept = append(kept, e)
-		case r.soon(e.time, p.Time):
+		case r.sooner(e.time, p.Time):
 			s.needlessResend(r, &e, p.Frame)
 		}
 	}

@@ -75,7 +75,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || !w.set {
 		return false
 	}
-	if p.PSN.Before(w.first) || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
+	if p.PSN.Before(w.first) && !namesLostStart(w, p) || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
 		return false
 	}
 	m := w.find(p.PSN)
@@ -96,6 +96,12 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 		return false
 	}
 	return p.PSN != m.end.Add(-1) || c.countsAlike(p.MSN-m.ordinal)
+}
+
+// namesLostStart reports whether a NAK asks for a packet just before the first
+// one that the tap saw.
+func namesLostStart(w *window, p *decode.Packet) bool {
+	return p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence && w.first.Sub(p.PSN) <= beforeFirst
 }
 
 // countsAlike reports whether the message counts of both ends still differ by

@@ -48,8 +48,8 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		} else if recently := p.Time - s.patience(r); n.set && n.time > recently || rec.lastResend > recently {
 			return false // in the midst of resends, a packet alike is rather one more
 		}
-		if p.Op.Is(ib.IsRead) && rec.reads.holes.open > 0 {
-			return false
+		if p.Op.Is(ib.IsRead) && !r.doubled() && (rec.reads.holes.open > 0 || q.unaSet && q.una.After(p.PSN)) {
+			return false // a response is missing, or came between the two
 		}
 	}
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)

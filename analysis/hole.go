@@ -109,6 +109,21 @@ func (hs *holes) cut(i int, from, to ib.PSN) hole {
 	return piece
 }
 
+// fill takes [from, to) out of all open holes.
+func (hs *holes) fill(from, to ib.PSN) {
+	for i := 0; i < len(hs.list) && hs.open > 0; i++ {
+		h := &hs.list[i]
+		if h.fate != fateOpen || !h.start.Before(to) || !from.Before(h.end) {
+			continue
+		}
+		n := len(hs.list)
+		hs.cut(i, from, to)
+		if len(hs.list) < n {
+			i--
+		}
+	}
+}
+
 // take removes one PSN from the closed hole at index i.
 func (hs *holes) take(i int, psn ib.PSN) {
 	left, right := hs.list[i], hs.list[i]

@@ -106,6 +106,51 @@ func TestLatePackets(t *testing.T) {
 	})
 }
 
+// TestPacketsThatAResendOvertook needs IDs that rise: nothing else tells.
+func TestPacketsThatAResendOvertook(t *testing.T) {
+	scenes := []scene{
+		{
+			name:   "an original behind NAK and ACK was only late",
+			script: "A: 0-2 (3) 4-5! B: nak:3 ack:5 A: late:3 6! B: ack:6",
+			want:   "gap@3 out_of_order@3 needless_nak@3",
+			fault:  "a NAK ahead of the late packet is not counted as needless",
+		},
+		{
+			name:   "the tail of a pass that a resend overtook was sent the first time",
+			script: "A: 0-5 (6!) B: nak:3 A: 3 late:6! 4-5 6! B: ack:6",
+			want:   "lost_downstream@3 retransmission_nak@3-6",
+			rows:   map[string]string{"A": "messages=27"},
+		},
+		{
+			name:   "a tail with a hole that a resend overtook and filled is lost upstream",
+			script: "A: 0-5 (6) (7!) B: nak:3 A: 3 late:7! 4-6 7! B: ack:7",
+			want:   "gap@6 lost_upstream@6 lost_downstream@3 retransmission_nak@3-7",
+		},
+		{
+			name:   "a tail that a resend overtook comes in turned order",
+			script: "A: 0-5 (6) (7!) B: nak:3 A: 3 late:7! late:6 4-6 7! B: ack:7",
+			want:   "gap@6 out_of_order@6 lost_downstream@3 retransmission_nak@3-7",
+			fault:  "the hole of a tail is given the ID of the resend, so that what fills it is taken for a resend",
+		},
+		{
+			name:   "a resend that a new request overtook was sent again and late",
+			script: "A: 0-5! B: nak:5 A: (5) 6 late:5 7! B: ack:7",
+			want:   "out_of_order@5 lost_downstream@5 retransmission_nak@5",
+			marks:  "......." + ".R..",
+			fault:  "a late resend ahead of any pass has no cause, although a NAK asked for it",
+		},
+		{
+			name:   "the first resend of a timeout that the second one overtook",
+			script: "A: 0-5! +5000 (3) 4 late:3 5! B: ack:5",
+			want:   "out_of_order@3 unresolved_timeout@3 retransmission_timeout@3-5 timeout@4",
+		},
+	}
+	for i := range scenes {
+		scenes[i].ids = []idMode{rising}
+	}
+	playScenes(t, scenes)
+}
+
 func TestLateVerdicts(t *testing.T) {
 	playScenes(t, []scene{
 		{

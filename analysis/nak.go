@@ -79,8 +79,8 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 		s.nameHole(r, p.PSN)
 		return
 	}
-	if !p.PSN.Before(q.high) {
-		return // what it asks for has not passed yet
+	if !p.PSN.Before(q.high) || p.PSN.Before(q.first) {
+		return // what it asks for has not passed yet, or before the capture began
 	}
 	s.doubt(r, p)
 }

@@ -118,6 +118,22 @@ func (o *outcome) speaker(id FlowID) string {
 	return "?"
 }
 
+func address(host byte, ids idMode) (a [16]byte) {
+	if ids == overIPv6 {
+		return [16]byte{0: 0xFD, 15: host - 'A' + 1}
+	}
+	return [16]byte{10: 0xFF, 11: 0xFF, 12: 10, 15: host - 'A' + 1}
+}
+
+// queuePair numbers A 0xA0, A2 0xA2, B 0xB0, B2 0xB2 …
+func queuePair(who string) uint32 {
+	qp := uint32(who[0]-'A'+10) << 4
+	if len(who) > 1 {
+		qp += uint32(number(who[1:]))
+	}
+	return qp
+}
+
 // asker returns whose PSNs an event speaks of.
 func (o *outcome) asker(e *Event) string {
 	who := o.speaker(e.Flow)

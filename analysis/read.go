@@ -24,6 +24,7 @@ type read struct {
 	known      bool
 	resent     bool // asked again
 	done       bool
+	orphan     bool // its request was not seen
 	dmaLen     uint32
 	time       int64 // of the request; of the first response where it was not seen
 	last       int64 // of the last response; 0 none
@@ -186,7 +187,7 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 	if len(rd.list) >= readsMax {
 		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
 	}
-	rd.list = append(rd.list, read{start: p.PSN, cursor: p.PSN, time: p.Time})
+	rd.list = append(rd.list, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
 	return s.takeResponse(r, g, len(rd.list)-1, p)
 }
 
@@ -267,7 +268,11 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	}
 	rd := &r.req.rec.reads
 	for j := range rd.list {
-		if e := &rd.list[j]; !e.done && e.known && !e.end.After(end) {
+		e := &rd.list[j]
+		if e.resent && e.first == 0 {
+			continue // the answer may be to what was sent before it was asked again
+		}
+		if !e.done && e.known && !e.end.After(end) {
 			s.incomplete(r, g, j, p)
 		}
 	}

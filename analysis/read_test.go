@@ -61,6 +61,42 @@ func TestReads(t *testing.T) {
 	})
 }
 
+func TestResponsesToFlushAndAtomicWrite(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "FLUSH is answered by a READ response",
+			script: "A: 0 flush:1 2! B: ronly:1 ack:2",
+			want:   "",
+		},
+		{
+			name:   "ATOMIC WRITE is answered by a READ response",
+			script: "A: 0 awrite:1 2! B: ronly:1 ack:2",
+			want:   "",
+		},
+		{
+			name:   "an answered FLUSH pairs",
+			script: "A: flush:0 B: ronly:0",
+			want:   "",
+			cold:   true,
+			rows:   map[string]string{"A": "peer_qp=160 peer_by=responses"},
+			fault:  "READ responses are held to answer READs alone",
+		},
+		{
+			name:   "an answered ATOMIC WRITE pairs",
+			script: "A: awrite:0 B: ronly:0",
+			want:   "",
+			cold:   true,
+			rows:   map[string]string{"A": "peer_qp=160 peer_by=responses"},
+			fault:  "READ responses are held to answer READs alone",
+		},
+		{
+			name:   "a FLUSH asked again is repeated as other requests are",
+			script: "A: 0 flush:1 2! B: nak:1 A: flush:1 2! B: ronly:1 ack:2",
+			want:   "lost_downstream@1 retransmission_nak@1-2",
+		},
+	})
+}
+
 func TestMissingReadResponses(t *testing.T) {
 	const on = " A: 5! B: ack:5 A: +500 6! B: ack:6" // the requester goes on
 	playScenes(t, []scene{

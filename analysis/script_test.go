@@ -2,11 +2,9 @@ package analysis
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -23,12 +21,13 @@ import (
 //	3  3-5       SENDs of one packet; 3! asks for an ACK, 3~ has a bad ICRC
 //	first: mid: last: wonly:   parts of a WRITE, 1024 bytes each
 //	read:0x3     a READ of three packets; read:0x? one whose length was cut off
-//	atomic:3
+//	atomic:3  flush:3  awrite:3
 //	ack: nak: rnr: fatal: aack: resp:   answers; resp:0-2 is First, Middle, Last
 //	rfirst: rmid: rlast: ronly:         single READ responses
 //	ack:3m7      an ACK that counts seven messages, not one for each PSN
+//	cnp:0        a congestion notification, whose PSN is always 0
 //	(3)          was sent and passed the tap unseen, or not yet
-//	late:3       what was sent as (3) passes now
+//	late:3       what was sent as (3) passes now; late:3! what was sent as (3!)
 //	=            the packet before once more, a copy
 //
 // PSNs count from the start of the requester.
@@ -159,7 +158,13 @@ func (s *script) make(word string, unseen bool) (out []worded) {
 			}
 		}
 		s.fill(&one, op, syndromes[name], int32(n))
+		if name == "cnp" {
+			one.Op, one.PSN, one.BECN, one.PayloadLen = ib.CNP, 0, true, 0
+		}
 		w := strconv.Itoa(n)
+		if p.AckReq {
+			w += "!"
+		}
 		if name != "" {
 			w = name + ":" + w
 		}
@@ -170,7 +175,8 @@ func (s *script) make(word string, unseen bool) (out []worded) {
 
 var verbs = map[string]ib.Op{
 	"": ib.SendOnly, "first": ib.WriteFirst, "mid": ib.WriteMiddle, "last": ib.WriteLast, "wonly": ib.WriteOnly,
-	"atomic": ib.FetchAdd, "ack": ib.Acknowledge, "nak": ib.Acknowledge, "rnr": ib.Acknowledge, "fatal": ib.Acknowledge,
+	"atomic": ib.FetchAdd, "flush": ib.Flush, "awrite": ib.AtomicWrite,
+	"ack": ib.Acknowledge, "nak": ib.Acknowledge, "rnr": ib.Acknowledge, "fatal": ib.Acknowledge,
 	"aack": ib.AtomicAcknowledge, "rfirst": ib.ReadResponseFirst, "rmid": ib.ReadResponseMiddle,
 	"rlast": ib.ReadResponseLast, "ronly": ib.ReadResponseOnly,
 }
@@ -276,79 +282,5 @@ func number(text string) int {
 func must(err error) {
 	if err != nil {
 		panic(err)
-	}
-}
-
-func address(host byte, ids idMode) (a [16]byte) {
-	if ids == overIPv6 {
-		return [16]byte{0: 0xFD, 15: host - 'A' + 1}
-	}
-	return [16]byte{10: 0xFF, 11: 0xFF, 12: 10, 15: host - 'A' + 1}
-}
-
-// queuePair numbers A 0xA0, A2 0xA2, B 0xB0, B2 0xB2 …
-func queuePair(who string) uint32 {
-	qp := uint32(who[0]-'A'+10) << 4
-	if len(who) > 1 {
-		qp += uint32(number(who[1:]))
-	}
-	return qp
-}
-
-// scene is a case: a script and all events that it must show. What it wants
-// holds for each way of numbering, unless ids names one.
-type scene struct {
-	name   string
-	script string
-	want   string // "gap@3 lost_upstream@3-4"; see outcome.text
-	ids    []idMode
-	cold   bool              // nothing passes before the script
-	tr     ib.Transport      // RC where not set
-	starts map[string]ib.PSN // of speakers that start elsewhere
-	rows   map[string]string // columns by row: "frames=3 messages=2"
-	marks  string            // a verdict a packet: . R(esent) C(opy) S(tray)
-	fault  string            // why it fails as yet
-}
-
-// starts are where the PSNs of a scene begin; from the second they wrap soon.
-var startPSNs = []ib.PSN{5000, 0xFFFFFE}
-
-func playScenes(t *testing.T, scenes []scene) {
-	t.Helper()
-	for _, c := range scenes {
-		ids := c.ids
-		if ids == nil {
-			ids = allIDs
-		}
-		for _, mode := range ids {
-			for _, start := range startPSNs {
-				t.Run(fmt.Sprintf("%s, with %s from PSN %#x", c.name, mode, uint32(start)), func(t *testing.T) {
-					if c.fault != "" {
-						t.Skip("known fault: " + c.fault)
-					}
-					c.play(t, newScript(mode, start))
-				})
-			}
-		}
-	}
-}
-
-func (c *scene) play(t *testing.T, s *script) {
-	t.Helper()
-	s.tr, s.starts = c.tr, maps.Clone(c.starts)
-	if !c.cold {
-		s.warm()
-	}
-	n := len(s.packets)
-	o := s.say(c.script).play()
-	if got, want := o.text(), strings.Join(strings.Fields(c.want), " "); got != want {
-		t.Errorf("%s\n got %s\nwant %s", c.script, got, want)
-	}
-	if got := o.marks()[n:]; c.marks != "" && got != c.marks {
-		t.Errorf("%s\nverdicts %s\nwant     %s", c.script, got, c.marks)
-	}
-	o.eventsStandInTheirRow(t)
-	for who, columns := range c.rows {
-		o.wantColumns(t, who, columns)
 	}
 }

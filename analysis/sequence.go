@@ -246,6 +246,7 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	if out, full := rec.holes.add(h); full {
 		s.giveUp(r, &out)
 	}
+	rec.fillAnswered()
 	if q.unaSet && q.una.After(from) {
 		s.coverHoles(r, q.una, p)
 	}

@@ -1,6 +1,10 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 func TestHolesAndTheirFate(t *testing.T) {
 	playScenes(t, []scene{
@@ -123,6 +127,42 @@ func TestHolesAndTheirFate(t *testing.T) {
 			want:   "lost_downstream@1 retransmission_nak@1-3",
 			rows:   map[string]string{"A": "messages=21 path_mtu=1024 request_frames=27"},
 			marks:  "....." + "RRR.",
+		},
+		{
+			name:   "XRC is followed as RC is",
+			script: "A: 0-2 4-5! B: nak:3 A: 3-4 5! B: ack:5",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5",
+			tr:     ib.XRC,
+		},
+		{
+			name:   "a capture that starts amid a transfer",
+			script: "B: ack:-5 A: 0-2! B: ack:-3 ack:2",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "a capture of one direction",
+			script: "A: 0-2 (3) 4-5! +20 6-9",
+			want:   "gap@3 unresolved@3 outstanding@0×10",
+			cold:   true,
+		},
+		{
+			name:   "a capture of one direction with a loss upstream",
+			script: "A: 0-2 4-8! +100 3-8! +20 9-11",
+			want:   "gap@3 lost_upstream@3 retransmission@3-8 outstanding@0×12",
+			cold:   true,
+		},
+		{
+			name:   "congestion notifications belong to no sequence",
+			script: "A: 0-2 B: cnp:0 = A: cnp:0 3-5! B: cnp:0 ack:5 cnp:0",
+			want:   "",
+			rows:   map[string]string{"A": "frames=27 request_frames=26", "B": "frames=25 response_frames=21"},
+		},
+		{
+			name:   "answers alone",
+			script: "B: ack:0 nak:3 ack:7 resp:8-9",
+			want:   "",
+			cold:   true,
 		},
 	})
 }

@@ -103,6 +103,8 @@ func (s *shard) take(r *row, p *decode.Packet) Verdict {
 		v = s.respond(r, p)
 	case p.Op.Is(ib.IsRequest) && p.QP > 1:
 		v = s.unreliable(r, p)
+	default: // the management queue pairs
+		r.countMessage(p)
 	}
 	if v&Copy != 0 {
 		r.count.MirrorDuplicates++

@@ -40,7 +40,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}
 	for _, e := range q.rec.resends {
-		if !r.soon(e.time, p.Time) && !e.psn.Before(a.last) && e.answered == 0 {
+		if !r.sooner(e.time, p.Time) && !e.psn.Before(a.last) && e.answered == 0 {
 			a.last = e.psn
 		}
 	}
@@ -166,7 +166,7 @@ func (s *shard) judgeWaiting(r *row) {
 	for _, e := range rec.resends {
 		if e.answered == 0 {
 			kept = append(kept, e)
-		} else if r.soon(e.time, e.answered) {
+		} else if r.sooner(e.time, e.answered) {
 			s.needlessResend(r, &e, e.answer)
 		}
 	}

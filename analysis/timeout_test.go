@@ -77,5 +77,25 @@ func TestTimeouts(t *testing.T) {
 			want:   "retransmission@4-5 spurious_retransmission@4-5",
 			ids:    []idMode{rising, scattered},
 		},
+		{
+			name:   "the same answer twice to a resend that covers all: the ACK was lost",
+			script: "A: 0-5! +5000 0-5! B: ack:5 ack:5 A: 6! B: ack:6",
+			want:   "lost_ack@0 retransmission_timeout@0-5 timeout@0",
+		},
+		{
+			name:   "a stall of the sender is no timeout",
+			script: "A: 0-5! B: ack:5 A: +500000 6! B: ack:6",
+			want:   "",
+		},
+		{
+			name:   "an RNR NAK for the resend of a timeout is an answer of its own",
+			script: "A: 0-2! +5000 0-2! B: rnr:1 A: +800 1-2! B: ack:2",
+			want:   "lost_downstream@1 retransmission_timeout@0-2 retransmission_rnr@1-2 timeout@0 rnr_stall@1",
+		},
+		{
+			name:   "a hole that a timeout leaves open again is lost in each pass",
+			script: "A: 0-2 4-5! +5000 0-2 4-5! +5000 3-4 5! B: ack:5",
+			want:   "gap@3×2 lost_upstream@3×2 retransmission_timeout@0-3,4-5×2 timeout@0,3",
+		},
 	})
 }

@@ -80,9 +80,16 @@ func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
 func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 
 // soon reports whether an answer at t came too soon to answer a packet that
-// passed the tap at sent. It is never said before the shortest round trip is
-// known well enough.
-func (r *row) soon(sent, t int64) bool { return r.knowsRTT() && t-sent < r.minRTT() }
+// passed the tap at sent: clearly sooner than the shortest round trip, which a
+// shorter packet or an idle link may yet undercut. It is never said before that
+// is known well enough.
+func (r *row) soon(sent, t int64) bool { return r.knowsRTT() && t-sent < r.minRTT()*3/4 }
+
+// sooner is soon without that room, for what is only counted and decides
+// nothing: a hundredth covers the few bytes by which packets differ in length.
+func (r *row) sooner(sent, t int64) bool {
+	return r.knowsRTT() && t-sent < r.minRTT()-r.minRTT()/128
+}
 
 // trail pairs the sendings of one packet with the answers to them. Where every
 // packet is resent before its answer can arrive, no packet is sent once, and

@@ -103,6 +103,17 @@ func TestBadICRC(t *testing.T) {
 			rows:   map[string]string{"A": "frames=26"},
 		},
 		{
+			name:   "an ACK with a bad ICRC that fits counts as seen",
+			script: "A: 0-2 (3) 4-5! B: ack:5~ A: 6! B: ack:6",
+			want:   "gap@3 not_captured@3",
+		},
+		{
+			name:   "an ACK with a bad ICRC that acknowledges what nobody sent is no news",
+			script: "A: 0-2 4! B: ack:5000~ A: 5-6! B: nak:3 A: 3-6! B: ack:6",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-6",
+			fault:  "a bad ICRC is weighed for requests alone",
+		},
+		{
 			name:   "a damaged queue pair number makes no row that is reported",
 			script: "A: 0-2 A7: 100~ A: 3-5! B: ack:5",
 			want:   "A7:outstanding@100",

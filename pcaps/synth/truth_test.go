@@ -10,14 +10,6 @@ import (
 
 func rowName(src, dst string, qp uint32) string { return fmt.Sprintf("%s > %s %#x", src, dst, qp) }
 
-// differs lists, by sample and column, where the analysis is known to differ
-// from the truth, and why.
-var differs = map[string]map[string]string{
-	"clean":           {"messages": "the analysis counts no messages of the management queue pair"},
-	"ipv6-vlan":       {"messages": "the analysis counts no messages of the management queue pair"},
-	"loss-downstream": {"spurious": "the answer to a resend comes 5 ns sooner than any answer before, and is taken for an answer to the original"},
-}
-
 func TestAnalysisEqualsTheTruth(t *testing.T) {
 	eachSample(t, func(t *testing.T, s *synth.Scenario, c *synth.Capture) {
 		r := analyze(t, s, c)
@@ -30,7 +22,7 @@ func TestAnalysisEqualsTheTruth(t *testing.T) {
 		for i := range c.Truth.Rows {
 			row := &c.Truth.Rows[i]
 			name := rowName(row.Src, row.Dst, row.DestQP)
-			compare(t, name, row, rows[name], differs[s.Name])
+			compare(t, name, row, rows[name])
 			delete(rows, name)
 		}
 		for name := range rows {
@@ -41,14 +33,14 @@ func TestAnalysisEqualsTheTruth(t *testing.T) {
 
 // compare holds a row of the truth against the rows of the report that go by
 // its name.
-func compare(t *testing.T, name string, row *synth.Row, flows []*report.Flow, differs map[string]string) {
+func compare(t *testing.T, name string, row *synth.Row, flows []*report.Flow) {
 	t.Helper()
 	for _, column := range synth.Columns {
 		var got int64
 		for _, f := range flows {
 			got += count(f, column)
 		}
-		if want := row.Counts[column]; got != want && differs[column] == "" {
+		if want := row.Counts[column]; got != want {
 			t.Errorf("%s: %s is %d, want %d", name, column, got, want)
 		}
 	}

@@ -107,12 +107,9 @@ func lostWhat(requests, responses int64) string {
 	return fmt.Sprintf("%s (READ responses among them: %s)", report.Counted(requests+responses, "packet"), report.Count(responses))
 }
 
-// cameAgain tells that n lost packets of a row were sent again, and why.
+// cameAgain tells how the losses of a row were repaired.
 func cameAgain(f *report.Flow, requests, responses int64) string {
-	if requests+responses == 1 {
-		return "It was sent again " + repairs(f, requests, responses) + "."
-	}
-	return "They were sent again " + repairs(f, requests, responses) + "."
+	return "To repair that, " + repairs(f, requests, responses) + "."
 }
 
 // repairs tells what made the sender of a row send again.
@@ -124,21 +121,23 @@ func repairs(f *report.Flow, requests, responses int64) string {
 			text string
 		}{
 			{f.RetransmittedNAK, "after a NAK sequence error"}, {f.RetransmittedTimeout, "after a timeout"},
-			{f.RetransmittedImplied, "because a later response showed it missing"}, {f.RetransmittedRNR, "after an RNR NAK"},
+			{f.RetransmittedImplied, "because a later response showed one missing"}, {f.RetransmittedRNR, "after an RNR NAK"},
 		} {
 			if k.n > 0 {
-				texts = append(texts, fmt.Sprintf("%s (%s)", k.text, report.Count(k.n)))
+				texts = append(texts, report.Counted(k.n, "packet")+" "+k.text)
 			}
 		}
 	}
-	if responses > 0 {
-		texts = append(texts, "because the READ was asked again")
+	switch {
+	case len(texts) > 0:
+		texts[0] = "the sender resent " + texts[0]
+	case requests > 0 && f.PeerQP == nil:
+		texts = append(texts, "the sender resent packets for a reason not in view, for the way back is not in the capture")
+	case requests > 0:
+		texts = append(texts, "the sender resent packets for a reason not in view")
 	}
-	if len(texts) == 0 {
-		if f.PeerQP == nil {
-			return "for a reason not in view, for the way back is not in the capture"
-		}
-		return "for a reason not in view"
+	if responses > 0 {
+		texts = append(texts, "the requester asked for the READ responses again")
 	}
 	return strings.Join(texts, ", ")
 }

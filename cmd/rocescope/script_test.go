@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write what the commands printed into the scripts")
+var update = flag.Bool("update", false, "write what the commands printed into the scripts and the README")
 
 // recorded is where real captures lie, beside the project; they are not a part
 // of it, and the scripts that need them are skipped without.

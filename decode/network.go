@@ -5,12 +5,16 @@ import "encoding/binary"
 // The IP protocols that are told apart here.
 const (
 	protoHopByHop = 0
+	protoIPv4     = 4
 	protoTCP      = 6
 	protoUDP      = 17
 	protoIBA      = 0x1B // an IB transport header, in a GRH alone
+	protoIPv6     = 41
 	protoRouting  = 43
 	protoFragment = 44
+	protoGRE      = 47
 	protoDestOpts = 60
+	protoRoCEv15  = 254 // by default; a number for experiments (RFC 3692)
 )
 
 func byProto(proto uint8) step {
@@ -19,9 +23,19 @@ func byProto(proto uint8) step {
 		return udp
 	case protoTCP:
 		return tcp
+	case protoGRE:
+		return gre
+	case protoIPv4:
+		return ipip4
+	case protoIPv6:
+		return ipip6
+	case protoRoCEv15:
+		return rocev15
 	}
 	return nil
 }
+
+func rocev15(_ *Decoder, p *Packet, _ []byte, _ int) (step, int) { return end(p, RoCEv15) }
 
 var mapped = [16]byte{10: 0xFF, 11: 0xFF} // ::ffff:0.0.0.0
 
@@ -47,8 +61,18 @@ func ipv4(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	p.Src, p.Dst = mapped, mapped
 	copy(p.Src[12:], b[12:16])
 	copy(p.Dst[12:], b[16:20])
-	const moreOrOffset = 0x3FFF // all but the reserved and the DF flag
-	if binary.BigEndian.Uint16(b[6:])&moreOrOffset != 0 {
+	p.Odd = 0
+	if hdr > 20 {
+		p.Odd = OddIPOptions
+	}
+	if off+total > d.wire {
+		p.Odd |= OddTrimmed
+	}
+	const moreOrOffset, offset = 0x3FFF, 0x1FFF // in units of eight bytes
+	if frag := binary.BigEndian.Uint16(b[6:]); frag&moreOrOffset != 0 {
+		if frag&offset == 0 && len(b) >= hdr {
+			fragment(d, p, b[hdr:])
+		}
 		return end(p, Fragment)
 	}
 	if len(b) < hdr {
@@ -69,14 +93,36 @@ func ipv6(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	}
 	p.EtherType = etherIPv6
 	header6(p, b)
+	total := 40 + int(binary.BigEndian.Uint16(b[4:]))
+	if off+total > d.wire {
+		p.Odd = OddTrimmed
+	}
 	proto, n, s := extensions6(b[6], b[40:])
 	p.Proto = proto
-	if s != Other {
-		return end(p, s)
+	if n > 0 || s == Fragment {
+		p.Odd |= OddIPv6Ext
 	}
 	hdr := 40 + n
-	d.net = network{off: off, hdr: hdr, room: 40 + int(binary.BigEndian.Uint16(b[4:])) - hdr}
+	if s != Other {
+		if s == Fragment && len(b) >= hdr+8 && binary.BigEndian.Uint16(b[hdr+2:])>>3 == 0 {
+			fragment(d, p, b[hdr+8:])
+		}
+		return end(p, s)
+	}
+	d.net = network{off: off, hdr: hdr, room: total - hdr}
 	return byProto(proto), off + hdr
+}
+
+// fragment keeps what the first fragment, which holds b, tells of the rest: the
+// ports. It is not decoded, for its lengths are the whole packet's.
+func fragment(d *Decoder, p *Packet, b []byte) {
+	if p.Proto != protoUDP || len(b) < 8 {
+		return
+	}
+	p.SrcPort, p.DstPort = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
+	if p.DstPort == d.port() {
+		p.Odd |= OddFragment
+	}
 }
 
 // header6 keeps the fields that an IPv6 header and a GRH have in common. b
@@ -84,7 +130,7 @@ func ipv6(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 func header6(p *Packet, b []byte) {
 	b = b[:40:40]
 	class := b[0]<<4 | b[1]>>4
-	p.IPv6, p.IPID = true, 0
+	p.IPv6, p.IPID, p.Odd = true, 0, 0
 	p.SrcPort, p.DstPort = 0, 0
 	p.DSCP, p.ECN = class>>2, ECN(class&3)
 	p.Proto, p.TTL = b[6], b[7]
@@ -120,6 +166,15 @@ func extensions6(proto uint8, b []byte) (_ uint8, n int, _ Status) {
 
 // grh reads the global route header of RoCEv1, which is laid out as IPv6.
 func grh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	return global(d, p, data, off, 1)
+}
+
+// grhIB reads the global route header of native InfiniBand.
+func grhIB(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	return global(d, p, data, off, 0)
+}
+
+func global(d *Decoder, p *Packet, data []byte, off int, version uint8) (step, int) {
 	b := data[off:]
 	if len(b) < 40 {
 		return end(p, Truncated)
@@ -136,5 +191,8 @@ func grh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 		return end(p, Other) // not an IB transport
 	}
 	d.net = network{off: off, hdr: 40, room: int(binary.BigEndian.Uint16(b[4:]))}
-	return roce(d, p, data, off+40, d.net.room, 1)
+	if off+40+d.net.room > d.wire {
+		p.Odd = OddTrimmed
+	}
+	return roce(d, p, data, off+40, d.net.room, version)
 }

@@ -32,6 +32,9 @@ const (
 	Fragment                // an IP fragment: the transport header may be elsewhere
 	Truncated               // the captured bytes end before the BTH does, or before what would tell another status
 	Malformed               // a length or version contradicts the frame, or headers nest deeper than in any real one
+	RoCEv15                 // IP protocol 254, which some adapters send RoCE over without UDP: named, not decoded
+	IWARP                   // RDMA over TCP: one of the two MPA frames that open a connection (RFC 5044)
+	LLDP                    // EtherType 0x88CC; Packet.PayloadOff is where its TLVs start, see ParseDCB
 	NumStatus = iota
 )
 
@@ -59,7 +62,8 @@ const (
 // Packet is one frame, reduced. It holds no pointer, so it can be copied and
 // kept. A field is valid where Decode returned RoCE unless its comment says
 // otherwise; a field that is not valid is zero. Of headers that repeat (tags,
-// tunnels) the innermost is meant.
+// tunnels) the innermost is meant: addresses, DSCP, ECN and TTL are those of the
+// packet inside, which are what its sender and its receiver see.
 //
 // The order of the fields keeps the struct free of holes: it is copied between
 // goroutines by the million.
@@ -71,10 +75,13 @@ type Packet struct {
 	Iface  uint16 // always valid
 	Status Status // always valid
 
-	Version uint8 // of RoCE, 1 or 2
+	Version uint8 // of RoCE, 1 or 2; 0 for native InfiniBand
 
 	// The network header, down to TTL: valid, whatever the status, where an IP
 	// header or a GRH was read; that is where Dst is not zero.
+	//
+	// Native InfiniBand without a GRH has its LIDs here, as ::9, and IPv6 set;
+	// the rest is zero.
 	Src [16]byte // IPv4 as ::ffff:a.b.c.d; the GRH's GIDs for RoCEv1
 	Dst [16]byte // as Src
 
@@ -83,12 +90,16 @@ type Packet struct {
 	DstPort uint16 // as SrcPort
 
 	// The link header: valid, whatever the status, where it was read.
-	EtherType uint16 // behind the tags, below 0x0600 an 802.3 length; 0x0800 or 0x86DD where the link has none
+	EtherType uint16 // behind the tags, below 0x0600 an 802.3 length; 0x0800 or 0x86DD where the link has none; 0 for native InfiniBand
 	VLAN      uint16 // VID of the innermost tag, valid iff Tagged
 	SrcMAC    [6]byte
 	DstMAC    [6]byte // zero where there is none, as in cooked captures
 	PCP       uint8   // of the innermost tag, valid iff Tagged
 	Tagged    bool
+
+	// CutByMirror is the T bit of ERSPAN II and III: the mirror cut the frame
+	// inside. Valid whatever the status.
+	CutByMirror bool
 
 	IPv6  bool  // the network header; true for RoCEv1
 	Proto uint8 // IP protocol, behind IPv6 extension headers; 0x1B for RoCEv1
@@ -109,8 +120,8 @@ type Packet struct {
 	PSN        ib.PSN
 	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it; 0 for a CNP
 
-	// PayloadOff is where the payload starts in Frame.Data: valid iff HasExt,
-	// until the source's next Read, and only up to CapLen.
+	// PayloadOff is where the payload starts in Frame.Data: valid iff HasExt, or
+	// for LLDP, until the source's next Read, and only up to CapLen.
 	PayloadOff uint16
 
 	// HasExt says that all extension headers of Op were captured, which is so
@@ -127,6 +138,17 @@ type Packet struct {
 
 	ICRCVal uint32 // as it stands on the wire, read little-endian; valid iff ICRC is not ICRCUnchecked
 	ICRC    ICRCState
+
+	// What the frame was wrapped in: valid, whatever the status, as far as it
+	// was read.
+	HasGRESeq bool
+	Odd       Odd    // what is unusual about the packet
+	Encap     Encap  // every encapsulation that was taken off
+	VNI       uint32 // 24 bits: of VXLAN, VXLAN-GPE and GENEVE, the VSID of NVGRE; valid iff Encap has one of these
+	GRESeq    uint32 // sequence number of the innermost GRE header that has one, valid iff HasGRESeq: a gap says what the mirror lost
+	Mirror    uint32 // what GRESeq counts within: a hash of the outer addresses, the GRE key and the ERSPAN session; valid iff HasGRESeq
+	Session   uint16 // of ERSPAN II or III, 10 bits; valid iff Encap has one of these
+	OuterVLAN uint16 // VID of the tag before another one: that of the service, where VLAN is the customer's; valid iff Encap has EncapQinQ
 
 	Pause PauseInfo // valid for PFC and Pause
 }

@@ -7,8 +7,9 @@ import "encoding/binary"
 // len(data). Without a next step the frame is done and p.Status stands.
 //
 // A step overwrites every field of p it is answerable for, so that the
-// innermost header wins. To add an encapsulation, write its step and give it a
-// line in the list (byLink, byEtherType, byProto, byPort) that leads to it.
+// innermost header wins; what it took off it adds to p.Encap. To add an
+// encapsulation, write its step and give it a line in the list (byLink,
+// byEtherType, byProto, byPort, byTunnel) that leads to it.
 type step func(d *Decoder, p *Packet, data []byte, off int) (next step, at int)
 
 const (
@@ -52,19 +53,32 @@ func byLink(l LinkType) step {
 		return sll
 	case LinkSLL2:
 		return sll2
-	case LinkRaw:
+	case LinkRaw, LinkRaw12, LinkRaw14:
 		return raw
 	case LinkIPv4:
 		return ipv4
 	case LinkIPv6:
 		return ipv6
+	case LinkERF:
+		return erf
+	case LinkInfiniBand:
+		return lrh
+	case LinkMPacket:
+		return mpacket
+	case LinkNull, LinkLoop:
+		return loopback
 	}
 	return nil
 }
 
 const (
-	etherIPv4 = 0x0800
-	etherIPv6 = 0x86DD
+	etherIPv4  = 0x0800
+	etherVLAN  = 0x8100
+	etherIPv6  = 0x86DD
+	etherMPLS  = 0x8847
+	etherMPLS2 = 0x8848 // with labels that the upstream router assigned
+	etherLLDP  = 0x88CC
+	etherETag  = 0x893F
 )
 
 func byEtherType(t uint16) step {
@@ -73,12 +87,18 @@ func byEtherType(t uint16) step {
 		return ipv4
 	case etherIPv6:
 		return ipv6
-	case 0x8100, 0x88A8, 0x9100, 0x9200, 0x9300: // C-tag, S-tag, and what QinQ used before it
+	case etherVLAN, 0x88A8, 0x9100, 0x9200, 0x9300: // C-tag, S-tag, and what QinQ used before it
 		return vlan
+	case etherETag:
+		return etag
+	case etherMPLS, etherMPLS2:
+		return mpls
 	case 0x8915:
 		return grh
 	case 0x8808:
 		return macControl
+	case etherLLDP:
+		return lldp
 	}
 	return nil
 }
@@ -96,16 +116,34 @@ func ethernet(_ *Decoder, p *Packet, data []byte, off int) (step, int) {
 	return byEtherType(p.EtherType), off + 14
 }
 
-// vlan reads what follows the TPID: the tag and the next EtherType.
+// vlan reads what follows the TPID: the tag and the next EtherType (802.1Q,
+// 802.1ad).
 func vlan(_ *Decoder, p *Packet, data []byte, off int) (step, int) {
 	b := data[off:]
 	if len(b) < 4 {
 		return end(p, Truncated)
 	}
+	if p.Tagged {
+		p.OuterVLAN, p.Encap = p.VLAN, p.Encap&^EncapVLAN|EncapQinQ
+	} else {
+		p.Encap |= EncapVLAN
+	}
 	tci := binary.BigEndian.Uint16(b)
 	p.Tagged, p.VLAN, p.PCP = true, tci&0xFFF, uint8(tci>>13)
 	p.EtherType = binary.BigEndian.Uint16(b[2:])
 	return byEtherType(p.EtherType), off + 4
+}
+
+// etag reads what follows the TPID of a port extender (802.1BR): priority and
+// channel numbers, six bytes, and the next EtherType.
+func etag(_ *Decoder, p *Packet, data []byte, off int) (step, int) {
+	b := data[off:]
+	if len(b) < 8 {
+		return end(p, Truncated)
+	}
+	p.Encap |= EncapETag
+	p.EtherType = binary.BigEndian.Uint16(b[6:])
+	return byEtherType(p.EtherType), off + 8
 }
 
 // sll reads a Linux cooked header: packet type, ARP type, address length,

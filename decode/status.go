@@ -11,6 +11,9 @@ var statusNames = [NumStatus]string{
 	Fragment:  "fragment",
 	Truncated: "truncated",
 	Malformed: "malformed",
+	RoCEv15:   "RoCE v1.5",
+	IWARP:     "iWARP",
+	LLDP:      "LLDP",
 }
 
 // String names the status in a word; one that is none of the constants as

@@ -11,7 +11,7 @@ func TestStatusString(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	if got := Status(NumStatus + 1).String(); got != "status 9" {
+	if got := Status(NumStatus + 1).String(); got != "status 12" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,0 +1,37 @@
+package decode
+
+import "encoding/binary"
+
+// lrh reads the local route header of native InfiniBand: virtual lane and
+// version, service level and next header, destination LID, length, source LID.
+// The length counts words of four bytes from the LRH through the ICRC; a VCRC
+// of two bytes follows.
+func lrh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	const size, local, global = 8, 2, 3
+	b := data[off:]
+	if len(b) < size {
+		return end(p, Truncated)
+	}
+	n := int(binary.BigEndian.Uint16(b[4:])&0x7FF) * 4
+	if b[0]&0xF != 0 || n < size {
+		return end(p, Malformed)
+	}
+	switch b[1] & 3 {
+	case local:
+		p.IPv6, p.Odd = true, 0
+		p.Src, p.Dst = lid(b[6:8]), lid(b[2:4])
+		if off+n > d.wire {
+			p.Odd = OddTrimmed
+		}
+		return roce(d, p, data, off+size, n-size, 0)
+	case global:
+		return grhIB, off + size
+	}
+	return end(p, Other) // a raw packet: no IB transport
+}
+
+// lid is a local identifier in the place of an address.
+func lid(b []byte) (a [16]byte) {
+	copy(a[14:], b)
+	return a
+}

@@ -82,6 +82,15 @@ func TestCopies(t *testing.T) {
 			rows:   map[string]string{"B": "response_frames=24 mirror_duplicates=3 response_bytes=2112"},
 		},
 		{
+			name:   "a congestion notification twice with one ID is a copy",
+			script: "A: 0! B: ack:0 cnp:0 =",
+			want:   "B:mirror_duplicate@0",
+			rows:   map[string]string{"B": "mirror_duplicates=1"},
+			marks:  "..." + "C",
+			ids:    []idMode{rising, scattered},
+			fault:  "copies of congestion notifications are not looked for",
+		},
+		{
 			name:   "an ACK again long after is no copy where IDs differ",
 			script: "A: 0-2! B: ack:2 +100 ack:2",
 			want:   "",

@@ -57,6 +57,9 @@ func (o *outcome) text() string {
 			counts[k] = map[int32]int32{}
 		}
 		base := o.script.startOf(o.asker(e))
+		if o.script.packets[e.Frame-1].Op == ib.CNP {
+			base = 0 // it has no PSN
+		}
 		first, n, each := e.PSN.Sub(base), int32(1), e.Count
 		if ofPackets(e) && e.Count > 1 {
 			n, each = e.Count, 1

@@ -154,9 +154,10 @@ func TestHolesAndTheirFate(t *testing.T) {
 		},
 		{
 			name:   "congestion notifications belong to no sequence",
-			script: "A: 0-2 B: cnp:0 = A: cnp:0 3-5! B: cnp:0 ack:5 cnp:0",
+			script: "A: 0-2 B: cnp:0 cnp:0 A: cnp:0 3-5! B: cnp:0 ack:5 cnp:0",
 			want:   "",
 			rows:   map[string]string{"A": "frames=27 request_frames=26", "B": "frames=25 response_frames=21"},
+			ids:    []idMode{rising, scattered},
 		},
 		{
 			name:   "answers alone",

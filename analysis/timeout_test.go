@@ -97,5 +97,10 @@ func TestTimeouts(t *testing.T) {
 			script: "A: 0-2 4-5! +5000 0-2 4-5! +5000 3-4 5! B: ack:5",
 			want:   "gap@3×2 lost_upstream@3×2 retransmission_timeout@0-3,4-5×2 timeout@0,3",
 		},
+		{
+			name:   "a late answer to what was sent before a timeout answers no resend",
+			script: "A: 0-5! +5000 0-5! B: +-9 ack:2 +20 ack:5",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-5 spurious_retransmission@0-2 timeout@0",
+		},
 	})
 }

@@ -46,6 +46,22 @@ func TestUnreliableTransports(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "a UC message with a far PSN opens a new connection",
+			script: "A: 0-5 200000-200002",
+			want:   "",
+			tr:     ib.UC,
+			cold:   true,
+			fault:  "only reliable rows are looked at for a number used again",
+		},
+		{
+			name:   "UD PSNs that begin anew count no loss",
+			script: "A: 0-5 200000-200005 100-105",
+			want:   "",
+			tr:     ib.UD,
+			cold:   true,
+			fault:  "only reliable rows are looked at for a number used again",
+		},
+		{
 			name:   "a UD sequence is that of one sender",
 			script: "A: 0-5 A2: 0-5 A: 6-7 A2: 6-7",
 			want:   "",

@@ -1,6 +1,9 @@
 package decode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // DCB is what a port says of its classes in an LLDP frame: data center bridging
 // exchange (DCBX), in the form of 802.1Qaz or in the older one, CEE. A field is
@@ -79,7 +82,7 @@ func (s DCBSelector) String() string {
 	case ByDSCP:
 		return "DSCP"
 	}
-	return "selector ?"
+	return "selector " + strconv.Itoa(int(s))
 }
 
 func lldp(_ *Decoder, p *Packet, _ []byte, off int) (step, int) {

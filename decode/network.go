@@ -61,19 +61,12 @@ func ipv4(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	p.Src, p.Dst = mapped, mapped
 	copy(p.Src[12:], b[12:16])
 	copy(p.Dst[12:], b[16:20])
-	p.Odd = 0
-	if hdr > 20 {
-		p.Odd = OddIPOptions
+	if hdr != 20 || off+total > d.wire || p.Odd != 0 {
+		p.Odd = odd4(hdr, off+total > d.wire)
 	}
-	if off+total > d.wire {
-		p.Odd |= OddTrimmed
-	}
-	const moreOrOffset, offset = 0x3FFF, 0x1FFF // in units of eight bytes
-	if frag := binary.BigEndian.Uint16(b[6:]); frag&moreOrOffset != 0 {
-		if frag&offset == 0 && len(b) >= hdr {
-			fragment(d, p, b[hdr:])
-		}
-		return end(p, Fragment)
+	const moreOrOffset = 0x3FFF // all but the reserved and the DF flag
+	if binary.BigEndian.Uint16(b[6:])&moreOrOffset != 0 {
+		return fragment4, off
 	}
 	if len(b) < hdr {
 		return end(p, Truncated)
@@ -105,7 +98,7 @@ func ipv6(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	hdr := 40 + n
 	if s != Other {
 		if s == Fragment && len(b) >= hdr+8 && binary.BigEndian.Uint16(b[hdr+2:])>>3 == 0 {
-			fragment(d, p, b[hdr+8:])
+			d.fragment(p, b[hdr+8:])
 		}
 		return end(p, s)
 	}
@@ -113,9 +106,29 @@ func ipv6(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	return byProto(proto), off + hdr
 }
 
+func odd4(hdr int, trimmed bool) (o Odd) {
+	if hdr > 20 {
+		o = OddIPOptions
+	}
+	if trimmed {
+		o |= OddTrimmed
+	}
+	return o
+}
+
+// fragment4 reads an IPv4 header again that turned out to be a fragment's.
+func fragment4(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	const offset = 0x1FFF // in units of eight bytes
+	b := data[off:]
+	if hdr := int(b[0]&0xF) * 4; binary.BigEndian.Uint16(b[6:])&offset == 0 && len(b) >= hdr {
+		d.fragment(p, b[hdr:])
+	}
+	return end(p, Fragment)
+}
+
 // fragment keeps what the first fragment, which holds b, tells of the rest: the
 // ports. It is not decoded, for its lengths are the whole packet's.
-func fragment(d *Decoder, p *Packet, b []byte) {
+func (d *Decoder) fragment(p *Packet, b []byte) {
 	if p.Proto != protoUDP || len(b) < 8 {
 		return
 	}

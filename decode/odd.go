@@ -37,10 +37,10 @@ func (o Odd) String() string { return named(uint32(o), oddNames) }
 // limited.
 func defaultPKey(k uint16) bool { return k|0x8000 == 0xFFFF }
 
-// oddBTH tells what is unusual about a BTH, whose opcode is described by info.
-func oddBTH(h *ib.BTH, info *ib.Info) (o Odd) {
+// oddBTH tells what is unusual about a BTH.
+func oddBTH(h *ib.BTH) (o Odd) {
 	if !defaultPKey(h.PKey) {
-		o |= OddPKey
+		o = OddPKey
 	}
 	if h.TVer != 0 {
 		o |= OddTVer
@@ -48,15 +48,25 @@ func oddBTH(h *ib.BTH, info *ib.Info) (o Odd) {
 	if h.Reserved6|h.Reserved7 != 0 {
 		o |= OddReserved
 	}
-	switch {
-	case h.Opcode.Transport() == ib.RD:
-		o |= OddDC
-	case h.Opcode.Transport() == ib.Manufacturer:
-		o |= OddManufacturer
-	case !info.Known():
-		o |= OddOpcode
+	return o | oddOpcodes[h.Opcode]
+}
+
+// oddOpcodes is what is unusual about each opcode.
+var oddOpcodes = makeOddOpcodes()
+
+func makeOddOpcodes() (t [256]Odd) {
+	for i := range t {
+		op := ib.Opcode(i)
+		switch {
+		case op.Transport() == ib.RD:
+			t[i] = OddDC
+		case op.Transport() == ib.Manufacturer:
+			t[i] = OddManufacturer
+		case !op.Info().Known():
+			t[i] = OddOpcode
+		}
 	}
-	return o
+	return t
 }
 
 // oddPort looks for RoCEv2 on a UDP port that nothing is known of: size bytes

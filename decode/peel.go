@@ -82,6 +82,9 @@ const (
 )
 
 func byEtherType(t uint16) step {
+	if t == etherIPv4 {
+		return ipv4
+	}
 	switch t {
 	case etherIPv4:
 		return ipv4

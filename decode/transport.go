@@ -104,7 +104,9 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	}
 	p.Version, p.PayloadLen = version, uint32(n)
 	p.setBTH(&h)
-	p.Odd |= oddBTH(&h, info)
+	if h.TVer|h.Reserved6|h.Reserved7 != 0 || !defaultPKey(h.PKey) || oddOpcodes[h.Opcode] != 0 {
+		p.Odd |= oddBTH(&h)
+	}
 	if payload <= len(data) {
 		p.HasExt, p.PayloadOff = true, uint16(payload)
 		if info.Len != 0 {

@@ -21,15 +21,13 @@ type candidate struct {
 // the two only where no other row could have asked.
 func (s *shard) match(g *row, p *decode.Packet) {
 	b := g.bundle
-	var fit []candidate
-	if g.cand != nil {
-		fit = g.cand[:0]
-		for _, c := range g.cand {
-			if c.fits(g, p) {
-				fit = append(fit, c)
-			}
+	fit := g.cand[:0]
+	for _, c := range g.cand {
+		if c.fits(g, p) {
+			fit = append(fit, c)
 		}
-	} else if g.tryAgain() {
+	}
+	if len(fit) == 0 && g.tryAgain() {
 		for _, r := range b.rows[1-g.dir] {
 			if c := (candidate{row: r}); c.fits(g, p) {
 				fit = append(fit, c)
@@ -87,12 +85,12 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	}
 	switch {
 	case p.Op.Is(ib.IsReadResponse):
-		return m.kind&ib.IsRead != 0
+		return m.kind&ib.AnsweredByRead != 0
 	case p.Op.Is(ib.IsAtomicAck):
 		return m.kind&ib.IsAtomic != 0
 	case !p.HasExt || p.Syndrome.Type() != ib.ACK:
 		return true // a NAK may name any request
-	case m.kind&(ib.IsRead|ib.IsAtomic) != 0:
+	case m.kind&(ib.AnsweredByRead|ib.IsAtomic) != 0:
 		return false
 	}
 	return p.PSN != m.end.Add(-1) || c.countsAlike(p.MSN-m.ordinal)

@@ -62,6 +62,7 @@ func (s *shard) retireRow(r *row) {
 		if x == nil || x.retired {
 			continue
 		}
+		s.flush(x)
 		x.retired = true
 		s.finishRow(x)
 		live := &x.bundle.rows[x.dir]

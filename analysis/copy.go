@@ -8,6 +8,10 @@ import (
 // isCopy reports whether the packet is a further copy of one just seen, made
 // by a mirror or the network, and says so in an event.
 func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) bool {
+	if rec := r.req.rec; rec != nil && rec.doubtful(ids, p) {
+		s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return true
+	}
 	e := seen.get(p.PSN)
 	if e == nil || e.op != p.Op || e.tag != copyTag(p) || e.id != p.IPID {
 		return false
@@ -21,6 +25,18 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
 	return true
+}
+
+// doubtful reports whether the packet is a copy of one that waits for what
+// follows to tell whether it was late.
+func (rec *recovery) doubtful(ids *idOrder, p *decode.Packet) bool {
+	for i := range rec.tent {
+		t := &rec.tent[i]
+		if t.PSN == p.PSN && t.Op == p.Op && t.IPID == p.IPID && copyTag(t) == copyTag(p) {
+			return !p.IPv6 && ids.tells(p.IPID) || p.Time-t.Time <= copyWithinView
+		}
+	}
+	return false
 }
 
 // The times within which a packet that looks like one just seen is a copy.
@@ -39,7 +55,13 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
+	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
+		return false // a response came between the two
+	}
 	if rec := q.rec; rec != nil {
+		if n := len(rec.tent); n > 0 && p.PSN == rec.tent[n-1].PSN.Add(1) {
+			return false // what is in doubt goes on with it
+		}
 		n := rec.lastNAK()
 		if r.doubled() {
 			if n.set && n.time >= e.time && r.couldFollow(n, p) {
@@ -48,9 +70,10 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		} else if recently := p.Time - s.patience(r); n.set && n.time > recently || rec.lastResend > recently {
 			return false // in the midst of resends, a packet alike is rather one more
 		}
-		if p.Op.Is(ib.IsRead) && !r.doubled() && (rec.reads.holes.open > 0 || q.unaSet && q.una.After(p.PSN)) {
-			return false // a response is missing, or came between the two
+		if p.Op.Is(ib.AnsweredByRead) && !r.doubled() && rec.reads.holes.open > 0 {
+			return false // a response is missing
 		}
+
 	}
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
 }
@@ -100,6 +123,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}
+		if rec != nil && !g.doubled() && rec.lastResend > e.time {
+			return false // a resend came between the two
+		}
 		if rec != nil && p.Op.Is(ib.IsReadResponse) && !g.doubled() && rec.lastResend > p.Time-s.patience(r) {
 			return false // asked for again
 		}
@@ -107,6 +133,25 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	return p.Time-e.time <= limit
 }
 
-// repeated judges a CNP, which carries no sequence number: only an equal ID
-// shows a copy.
-func (s *shard) repeated(r *row, p *decode.Packet) Verdict { return 0 }
+// repeated tells a further copy of a CNP, which carries no sequence number to
+// know it by. A notification point spaces its CNPs by microseconds.
+func (s *shard) repeated(r *row, p *decode.Packet) Verdict {
+	last := r.cnp
+	r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
+	if last.flags == 0 || last.id != p.IPID {
+		return 0
+	}
+	limit := int64(cnpSpacing)
+	if !p.IPv6 && p.IPID != 0 {
+		limit = copyAtMost
+	}
+	if p.Time-last.time > limit {
+		return 0
+	}
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, Time: p.Time, Frame: p.Frame, Ref: last.frame})
+	return Copy
+}
+
+// cnpSpacing is the shortest time between two CNPs to one queue pair that
+// adapters are set to, ns.
+const cnpSpacing = 2_000

@@ -56,6 +56,9 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 	for i := range rec.holes.list {
 		s.giveUp(r, &rec.holes.list[i])
 	}
+	if n := rec.holes.dropped; n > 0 {
+		s.giveUp(r, &hole{start: r.req.una, end: r.req.una.Add(n), time: r.req.last, frame: r.req.lastFrame, sure: true})
+	}
 	if r.peer != nil {
 		for i := range rec.reads.holes.list {
 			s.giveUpResponse(r, r.peer, &rec.reads.holes.list[i])

@@ -11,6 +11,9 @@ type heldPacket struct {
 	packet decode.Packet
 }
 
+// held is the verdict of a packet that waits. It never leaves the package.
+const held Verdict = 1 << 7
+
 // heldMax bounds how many packets of a bundle wait.
 const heldMax = 512
 
@@ -37,10 +40,10 @@ func (s *shard) release(b *bundle) {
 	if len(b.held) == 0 {
 		return
 	}
-	held := b.held
+	waiting := b.held
 	b.held = nil
-	for i := range held {
-		h := &held[i]
+	for i := range waiting {
+		h := &waiting[i]
 		if h.row.peer != nil || b.unsure == 0 {
 			s.follow(h.row, &h.packet)
 		} else {
@@ -52,8 +55,22 @@ func (s *shard) release(b *bundle) {
 // follow takes a packet that was held.
 func (s *shard) follow(r *row, p *decode.Packet) {
 	if p.Op.Is(ib.IsRequest) {
-		s.request(r, p)
+		r.tally(p, s.request(r, p))
 	} else {
-		s.news(r, p)
+		r.tally(p, s.news(r, p))
+	}
+}
+
+// flush takes the held packets of a row that ends.
+func (s *shard) flush(r *row) {
+	b := r.bundle
+	waiting := b.held
+	b.held = nil
+	for i := range waiting {
+		if h := &waiting[i]; h.row == r {
+			s.follow(r, &h.packet)
+		} else {
+			b.held = append(b.held, *h)
+		}
 	}
 }

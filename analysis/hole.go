@@ -38,6 +38,7 @@ type holes struct {
 	list    []hole
 	open    int    // how many of list are open
 	lastGap uint16 // the newest episode
+	dropped int32  // PSNs of sure holes that found no place any more
 }
 
 const holesMax = 64
@@ -96,10 +97,7 @@ func (hs *holes) cut(i int, from, to ib.PSN) hole {
 	case left.len() > 0:
 		hs.list[i] = left
 		if right.len() > 0 {
-			hs.list = append(hs.list, hole{})
-			copy(hs.list[i+2:], hs.list[i+1:])
-			hs.list[i+1] = right
-			hs.open++
+			hs.insert(i+1, right)
 		}
 	case right.len() > 0:
 		hs.list[i] = right
@@ -107,6 +105,39 @@ func (hs *holes) cut(i int, from, to ib.PSN) hole {
 		hs.drop(i)
 	}
 	return piece
+}
+
+// insert puts an open hole at index i. A closed one makes room where the list
+// is full; a hole so riddled that its rests alone fill the list is only counted
+// further.
+func (hs *holes) insert(i int, h hole) {
+	if len(hs.list) >= holesMax {
+		k := hs.closed()
+		if k < 0 {
+			if h.sure {
+				hs.dropped += h.len()
+			}
+			return
+		}
+		hs.drop(k)
+		if k < i {
+			i--
+		}
+	}
+	hs.list = append(hs.list, hole{})
+	copy(hs.list[i+1:], hs.list[i:])
+	hs.list[i] = h
+	hs.open++
+}
+
+// closed returns the index of the oldest closed hole, or -1.
+func (hs *holes) closed() int {
+	for i := range hs.list {
+		if hs.list[i].fate != fateOpen {
+			return i
+		}
+	}
+	return -1
 }
 
 // fill takes [from, to) out of all open holes.
@@ -143,13 +174,8 @@ func (hs *holes) take(i int, psn ib.PSN) {
 
 // keep puts a closed piece back for later reference.
 func (hs *holes) keep(h hole) {
-	if len(hs.list) >= holesMax {
-		for i := range hs.list { // make room among the closed first
-			if hs.list[i].fate != fateOpen {
-				hs.drop(i)
-				break
-			}
-		}
+	if k := hs.closed(); len(hs.list) >= holesMax && k >= 0 {
+		hs.drop(k)
 	}
 	if len(hs.list) < holesMax {
 		hs.list = append(hs.list, h)

@@ -116,8 +116,10 @@ func (s *shard) recordTail(r *row, p *decode.Packet) {
 	q.recovery().holes.lastGap++
 	pass := q.pass
 	q.pass--
+	last := q.ids.last
+	q.ids.last = p.IPID - 1<<14 // unknown: that of the packet before it in its pass
 	s.open(r, q.high, p.PSN, p, true)
-	q.pass = pass
+	q.pass, q.ids.last = pass, last
 }
 
 // late closes the hole at index i by a packet of its own pass. In a resend
@@ -130,12 +132,20 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	s.promote(r, &piece)
 	piece.fate, piece.upto = fateLate, q.cur
 	hs.keep(piece)
+	s.needlessFor(r, &piece, p)
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
 	if piece.pass == q.pass && q.pass > 0 && p.PSN.Before(q.rec.pass.high) {
 		s.resent(r, p, span)
 		return s.keepLate(r, p, Resent)
 	}
 	return s.keepLate(r, p, 0)
+}
+
+// needlessFor tells of the NAK that asked for a late packet.
+func (s *shard) needlessFor(r *row, h *hole, p *decode.Packet) {
+	if n := r.req.rec.naks.naming(p.PSN); h.naked && n != nil {
+		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: p.PSN, Time: n.time, Frame: n.frame, Ref: p.Frame})
+	}
 }
 
 // keepLate notes a late packet as seen.
@@ -149,7 +159,7 @@ func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
 	}
 	q.recent.put(p, flags, q.una)
 	q.last, q.lastFrame = p.Time, p.Frame
-	if p.Op.Is(ib.IsRead) {
+	if p.Op.Is(ib.AnsweredByRead) {
 		span, known := r.span(p)
 		s.askedRead(r, p, span, known, v == Resent)
 	}
@@ -161,6 +171,7 @@ func (s *shard) overturn(r *row, i int, p *decode.Packet, was EventKind) {
 	h := &r.req.rec.holes.list[i]
 	s.emit(Event{Kind: was, Count: -1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame, Value: p.Time - h.time})
+	s.needlessFor(r, h, p)
 	piece := *h
 	piece.start, piece.end, piece.fate = p.PSN, p.PSN.Add(1), fateLate
 	r.req.rec.holes.take(i, p.PSN)

@@ -26,6 +26,16 @@ func (l *nakList) add(n nakInfo) {
 	*l.last() = n
 }
 
+// naming returns the newest NAK that named psn, or nil.
+func (l *nakList) naming(psn ib.PSN) *nakInfo {
+	for i := len(l) - 1; i >= 0; i-- {
+		if n := &l[i]; n.set && n.psn == psn {
+			return n
+		}
+	}
+	return nil
+}
+
 // pending returns the NAK that a pass starting at psn follows, or nil: the one
 // that named it, else the newest that named one before it.
 func (l *nakList) pending(psn ib.PSN) *nakInfo {

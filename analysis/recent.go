@@ -43,34 +43,55 @@ func (c *recent) get(psn ib.PSN) *sighting {
 	if len(c.slots) == 0 {
 		return nil
 	}
-	s := c.slot(psn)
-	if s.flags&seenValid == 0 || s.psn != psn {
-		return nil
+	if s := &c.slots[c.first(psn)]; s.holds(psn) {
+		return s
 	}
-	return s
+	if s := &c.slots[c.second(psn)]; s.holds(psn) {
+		return s
+	}
+	return nil
 }
 
-// slot returns the place of a PSN. Neighbours stay neighbours, so that a train
-// of packets stays in the cache, and the even steps of READs do not collide.
-func (c *recent) slot(psn ib.PSN) *sighting {
-	h := uint32(psn ^ psn>>3 ^ psn>>6 ^ psn>>11)
-	return &c.slots[h&uint32(len(c.slots)-1)]
+func (s *sighting) holds(psn ib.PSN) bool { return s.flags&seenValid != 0 && s.psn == psn }
+
+// first is the place of a PSN. Neighbours are neighbours, so that a train of
+// packets stays in the cache and a window smaller than the slots fits.
+func (c *recent) first(psn ib.PSN) uint32 { return uint32(psn) & uint32(len(c.slots)-1) }
+
+// second is where a PSN goes whose first place is taken: READs step by powers
+// of two, and would all meet in few places.
+func (c *recent) second(psn ib.PSN) uint32 {
+	return uint32(psn) * 0x9E3779B1 >> 16 & uint32(len(c.slots)-1)
 }
 
-// put records a sighting. Slots of PSNs from una on are worth keeping.
+// put records a sighting. Those of PSNs from una on are worth keeping.
 func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
 	if len(c.slots) == 0 {
 		c.slots = make([]sighting, recentMin)
 	}
-	s := c.slot(p.PSN)
-	for s.flags&seenValid != 0 && s.psn != p.PSN && len(c.slots) < recentMax && !s.psn.Before(una) {
-		c.grow()
-		s = c.slot(p.PSN)
-	}
 	if p.ICRC == decode.ICRCBad {
 		flags |= seenBad
 	}
-	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+	*c.place(p.PSN, una) = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+}
+
+// place returns the slot for a PSN: its own, a free one, or else one that is
+// worth least.
+func (c *recent) place(psn, una ib.PSN) *sighting {
+	for {
+		a, b := &c.slots[c.first(psn)], &c.slots[c.second(psn)]
+		switch {
+		case b.holds(psn):
+			return b
+		case a.holds(psn) || a.flags&seenValid == 0 || a.psn.Before(una):
+			return a
+		case b.flags&seenValid == 0 || b.psn.Before(una):
+			return b
+		case len(c.slots) >= recentMax:
+			return a
+		}
+		c.grow()
+	}
 }
 
 func (c *recent) grow() {
@@ -78,7 +99,7 @@ func (c *recent) grow() {
 	c.slots = make([]sighting, 2*len(old))
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			*c.slot(old[i].psn) = old[i]
+			*c.place(old[i].psn, old[i].psn.Add(-1<<22)) = old[i] // worth keeping, all of them
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.emit(Event{Kind: TimeoutPass, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Value: waited})
 	}
 	rec.pass = passInfo{number: q.pass, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, frame: p.Frame}
-	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
+	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
 		rec.pass.answered, rec.pass.late = true, true
@@ -84,7 +84,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
-	if p.Op.Is(ib.IsRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
+	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
 	switch {
@@ -113,7 +113,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 		s.lostDamaged(r, before, p)
 	}
 	kind := rec.pass.cause
-	if q.pass == 0 {
+	if kind == Gap { // no pass has begun
 		kind = RetransmittedUnknown
 	}
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.pass.frame})
@@ -126,10 +126,10 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 			d.resent = p.Time
 		}
 	}
-	if p.Op.Is(ib.IsRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {
+	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {
 		return // what is asked again is its response: the request was no waste
 	}
-	if q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.IsRead|ib.IsAtomic) {
+	if q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return
 	}

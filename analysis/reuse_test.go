@@ -42,7 +42,6 @@ func TestQueuePairNumbersUsedAgain(t *testing.T) {
 			script: "A: 0-2! A2: 0-2! B: ack:2 A: 3 5! A: 200000-200002! B: ack:200002",
 			want:   "gap@4 unresolved@4 outstanding@0×6 A2:outstanding@0×3",
 			cold:   true,
-			fault:  "they are followed once their row was ended, and the new row is no candidate of the response",
 		},
 	})
 }

@@ -24,6 +24,7 @@ type row struct {
 	peerQP    uint32
 	peerBy    string // empty while unknown
 	retired   bool   // the queue pair number was given to a new connection
+	shared    bool   // UD: its sender has other rows, too
 	// suspect marks a row of a single frame with a bad ICRC. Its numbers may be
 	// the damage, so the report leaves it out; a second frame clears it.
 	suspect bool
@@ -35,6 +36,7 @@ type row struct {
 	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
 	win   window
+	cnp   sighting // the last CNP
 	req   requests
 	rsp   responses
 	cand  []candidate // rows that the responses here may answer, while several may

@@ -21,7 +21,6 @@ type scene struct {
 	starts map[string]ib.PSN // of speakers that start elsewhere
 	rows   map[string]string // columns by row: "frames=3 messages=2"
 	marks  string            // a verdict a packet: . R(esent) C(opy) S(tray)
-	fault  string            // why it fails as yet
 }
 
 // starts are where the PSNs of a scene begin; from the second they wrap soon.
@@ -37,9 +36,6 @@ func playScenes(t *testing.T, scenes []scene) {
 		for _, mode := range ids {
 			for _, start := range startPSNs {
 				t.Run(fmt.Sprintf("%s, with %s from PSN %#x", c.name, mode, uint32(start)), func(t *testing.T) {
-					if c.fault != "" {
-						t.Skip("known fault: " + c.fault)
-					}
 					c.play(t, newScript(mode, start))
 				})
 			}

@@ -173,7 +173,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 		if q.rec != nil && q.rec.pass.late {
 			s.judgeLate(r, p.Time)
 		}
-		if p.AckReq || p.Op.Is(ib.IsRead|ib.IsAtomic) {
+		if p.AckReq || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 			q.wants = p.PSN
 		}
 		r.countMessage(p)
@@ -186,7 +186,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	q.ids.newest(p.IPID, r.idsRise())
 	q.recent.put(p, flags, q.una)
 	q.last, q.lastFrame = p.Time, p.Frame
-	if p.Op.Is(ib.IsRead) {
+	if p.Op.Is(ib.AnsweredByRead) {
 		s.askedRead(r, p, span, known, v == Resent)
 	}
 	return v

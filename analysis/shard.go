@@ -16,6 +16,7 @@ type shard struct {
 	index     map[rowKey]*row
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
+	udSenders map[udSender]*row
 	evidence  map[evidenceKey]*evidenceLog
 	totals    report.Totals
 	other     *row // what does not fit under the cap
@@ -27,10 +28,11 @@ const buckets = 64
 
 func newShard(cfg *Config, as []*Analyzer) *shard {
 	s := &shard{
-		cfg:      cfg,
-		index:    make(map[rowKey]*row),
-		bundles:  make(map[bundleKey]*bundle),
-		evidence: make(map[evidenceKey]*evidenceLog),
+		cfg:       cfg,
+		index:     make(map[rowKey]*row),
+		bundles:   make(map[bundleKey]*bundle),
+		udSenders: make(map[udSender]*row),
+		evidence:  make(map[evidenceKey]*evidenceLog),
 	}
 	for _, a := range as {
 		if a.New != nil {
@@ -106,18 +108,25 @@ func (s *shard) take(r *row, p *decode.Packet) Verdict {
 	default: // the management queue pairs
 		r.countMessage(p)
 	}
+	if v&held == 0 {
+		r.tally(p, v)
+	}
+	return v &^ held
+}
+
+// tally counts a packet that has been judged.
+func (r *row) tally(p *decode.Packet, v Verdict) {
 	if v&Copy != 0 {
 		r.count.MirrorDuplicates++
-		return v
+	} else {
+		r.countFirst(p)
 	}
-	r.countFirst(p)
-	return v
 }
 
 // place follows a request, now or once its partner is known.
 func (s *shard) place(r *row, p *decode.Packet) Verdict {
 	if s.hold(r, p) {
-		return 0
+		return held
 	}
 	return s.request(r, p)
 }
@@ -131,7 +140,7 @@ func (s *shard) respond(g *row, p *decode.Packet) Verdict {
 		s.match(g, p)
 	}
 	if s.hold(g, p) {
-		return 0
+		return held
 	}
 	return s.news(g, p)
 }
@@ -141,6 +150,9 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	r := g.peer
 	if r == nil {
 		return 0
+	}
+	if rec := r.req.rec; rec != nil && len(rec.tent) > 0 && !p.PSN.Before(rec.tent[0].PSN) {
+		s.decide(r, false) // answered, so it has arrived
 	}
 	var v Verdict
 	if p.Op.Is(ib.IsReadResponse) {
@@ -159,6 +171,9 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	bk, dir := keyOf(p)
 	b := s.bundles[bk]
 	if b == nil {
+		if s.full(bucketOf(p)) {
+			return s.otherRow(), 0
+		}
 		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}}
 		s.bundles[bk] = b
 	}
@@ -174,7 +189,7 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	if r != nil && bad && !r.fits(p) {
 		return nil, Stray
 	}
-	if r != nil && r.reliable() && p.Op.Is(ib.IsRequest) && s.reused(r, p) {
+	if r != nil && r.transport != ib.UD && p.Op.Is(ib.IsRequest) && s.reused(r, p) {
 		s.retireRow(r)
 		r = nil
 	}
@@ -189,16 +204,20 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 
 // fits reports whether a packet with a bad ICRC continues its row.
 func (r *row) fits(p *decode.Packet) bool {
-	if p.Op.Is(ib.IsRequest) && r.win.set {
-		d := p.PSN.Sub(r.win.high)
-		return d < 1024 && d > -1<<16
+	w := &r.win
+	if p.Op.Is(ib.IsResponse) && r.peer != nil {
+		w = &r.peer.win
 	}
-	return true
+	if p.Op == ib.CNP || !w.set {
+		return true
+	}
+	d := p.PSN.Sub(w.high)
+	return d < 1024 && d > -1<<16
 }
 
 func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
 	bucket := bucketOf(p)
-	if s.rowCount[bucket] >= max(1, s.cfg.MaxFlows/buckets) {
+	if s.full(bucket) {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
@@ -209,10 +228,16 @@ func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
 	switch {
 	case r.transport == ib.UD:
 		r.peerQP, r.peerBy = r.srcQP, byDatagram
+		s.shareUD(r)
 	default:
 		s.byConn(r)
 	}
 	return r
+}
+
+// full reports whether a bucket of address pairs has its share of the rows.
+func (s *shard) full(bucket int) bool {
+	return s.rowCount[bucket] >= max(1, s.cfg.MaxFlows/buckets)
 }
 
 func (s *shard) otherRow() *row {

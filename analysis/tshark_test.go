@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +16,6 @@ import (
 
 // tsharksAtOnce bounds how many instances of tshark run side by side.
 const tsharksAtOnce = 2
-
-// tunnelled are captures whose RoCE rides in a tunnel that decode does not
-// take off yet, while tshark does.
-var tunnelled = []string{"vxlan_mirror.u2.pcap"}
 
 // atomicAck is the opcode of an ATOMIC Acknowledge as tshark prints it.
 var atomicAck = fmt.Sprint(uint8(ib.Of(ib.RC, ib.AtomicAcknowledge)))
@@ -38,9 +33,6 @@ func TestOpcodesAndSyndromesEqualThoseOfTshark(t *testing.T) {
 	turn := make(chan bool, tsharksAtOnce)
 	for _, path := range glob(t, softroce, "*.pcap") {
 		name := filepath.Base(path)
-		if slices.Contains(tunnelled, name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			turn <- true

@@ -17,6 +17,9 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 		return Copy
 	}
 	ahead := p.PSN.Sub(q.cur)
+	if r.transport == ib.UD && (r.shared || !q.steady() || ahead > 1<<16 || ahead < -1<<16) {
+		return s.resync(r, p, ahead)
+	}
 	if ahead < 0 {
 		if q.rec != nil {
 			for i := range q.rec.holes.list {
@@ -28,15 +31,38 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 		return s.keepLate(r, p, 0)
 	}
 	if ahead > 0 {
-		if r.transport == ib.UD && !q.steady() {
-			q.cur, q.inOrder = p.PSN, 0 // nothing says yet that the PSNs count this row's packets
-		} else {
-			s.skip(r, q.cur, p)
-		}
-	} else {
-		q.inOrder++
+		s.skip(r, q.cur, p)
 	}
 	return s.accept(r, p, 1, true)
+}
+
+// resync takes a UD packet while nothing says that the PSNs count this row's
+// packets: the queue pair may send to others as well, or have begun anew.
+func (s *shard) resync(r *row, p *decode.Packet, ahead int32) Verdict {
+	q := &r.req
+	q.inOrder++
+	if ahead != 0 {
+		q.inOrder = 0
+		q.cur, q.high = p.PSN, p.PSN
+	}
+	return s.accept(r, p, 1, true)
+}
+
+// udSender is a queue pair that sends datagrams.
+type udSender struct {
+	addr [16]byte
+	qp   uint32
+}
+
+// shareUD notes a new UD row. PSNs count over all destinations of a sender, so
+// where there is a second row neither can tell what it lacks.
+func (s *shard) shareUD(r *row) {
+	k := udSender{r.bundle.addr[r.dir], r.srcQP}
+	if other := s.udSenders[k]; other != nil {
+		r.shared, other.shared = true, true
+		return
+	}
+	s.udSenders[k] = r
 }
 
 // steady reports whether a UD row has shown that its PSNs rise by one: the

@@ -25,7 +25,7 @@ func lrh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 		}
 		return roce(d, p, data, off+size, n-size, 0)
 	case global:
-		return grhIB, off + size
+		return grh, off + size
 	}
 	return end(p, Other) // a raw packet: no IB transport
 }

@@ -177,17 +177,9 @@ func extensions6(proto uint8, b []byte) (_ uint8, n int, _ Status) {
 	return proto, n, Malformed
 }
 
-// grh reads the global route header of RoCEv1, which is laid out as IPv6.
+// grh reads the global route header of RoCEv1, which is laid out as IPv6, or
+// that of native InfiniBand, where no EtherType stands before it.
 func grh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
-	return global(d, p, data, off, 1)
-}
-
-// grhIB reads the global route header of native InfiniBand.
-func grhIB(d *Decoder, p *Packet, data []byte, off int) (step, int) {
-	return global(d, p, data, off, 0)
-}
-
-func global(d *Decoder, p *Packet, data []byte, off int, version uint8) (step, int) {
 	b := data[off:]
 	if len(b) < 40 {
 		return end(p, Truncated)
@@ -206,6 +198,10 @@ func global(d *Decoder, p *Packet, data []byte, off int, version uint8) (step, i
 	d.net = network{off: off, hdr: 40, room: int(binary.BigEndian.Uint16(b[4:]))}
 	if off+40+d.net.room > d.wire {
 		p.Odd = OddTrimmed
+	}
+	version := uint8(1)
+	if p.EtherType != etherRoCE {
+		version = 0
 	}
 	return roce(d, p, data, off+40, d.net.room, version)
 }

@@ -1,6 +1,10 @@
 package decode
 
-import "github.com/rocescope/rocescope/decode/ib"
+import (
+	"encoding/binary"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // Odd is a set of what is unusual about a packet, though it could be read. None
 // of it is an error by itself. Where headers repeat, it tells of the innermost
@@ -69,32 +73,42 @@ func makeOddOpcodes() (t [256]Odd) {
 	return t
 }
 
-// oddPort looks for RoCEv2 on a UDP port that nothing is known of: size bytes
-// at data[off]. All that can be checked must fit, since any traffic comes here.
-func (d *Decoder) oddPort(p *Packet, data []byte, off, size int) {
+// anyPort looks for RoCEv2 on a UDP port that nothing is known of. All that can
+// be checked must fit, since any traffic comes here.
+func anyPort(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	size := int(binary.BigEndian.Uint16(data[off-4:])) - 8
 	var h ib.BTH
-	if size%4 != 0 || size < ib.BTHLen+ib.ICRCLen || !h.Parse(data[off:]) || !defaultPKey(h.PKey) || h.TVer != 0 {
-		return
+	if size%4 != 0 || !h.Parse(data[off:]) || !likeBTH(&h, size) {
+		return end(p, Other)
 	}
-	info := h.Opcode.Info()
-	n := size - ib.BTHLen - int(info.Len) - int(h.PadCnt) - ib.ICRCLen
-	switch {
-	case !info.Known() || n < 0, h.PadCnt != 0 && n == 0, info.Kind&ib.HasPayload == 0 && n != 0:
-		return
-	}
-	switch h.Opcode.Transport() {
-	case ib.RC, ib.UC, ib.UD:
-	default:
-		return
-	}
-	var want uint32
 	sure := false
 	if at := off + size - ib.ICRCLen; off+size <= len(data) {
+		var want uint32
 		if want, sure = d.invariant(p, 2, data[d.net.off:at]); sure && ib.ReadICRC(data[at:]) != want {
-			return
+			return end(p, Other)
 		}
 	}
 	if sure || h.Reserved6|h.Reserved7 == 0 {
 		p.Odd |= OddPort
 	}
+	return end(p, Other)
+}
+
+// likeBTH reports whether a header makes sense as the BTH of a packet of the
+// given size, the ICRC included.
+func likeBTH(h *ib.BTH, size int) bool {
+	switch h.Opcode.Transport() {
+	case ib.RC, ib.UC, ib.UD:
+	default:
+		return false
+	}
+	info := h.Opcode.Info()
+	n := size - ib.BTHLen - int(info.Len) - int(h.PadCnt) - ib.ICRCLen
+	switch {
+	case !info.Known(), !defaultPKey(h.PKey), h.TVer != 0:
+		return false
+	case n < 0, n == 0 && h.PadCnt != 0, n != 0 && info.Kind&ib.HasPayload == 0:
+		return false
+	}
+	return true
 }

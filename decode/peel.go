@@ -77,7 +77,9 @@ const (
 	etherIPv6  = 0x86DD
 	etherMPLS  = 0x8847
 	etherMPLS2 = 0x8848 // with labels that the upstream router assigned
+	etherMAC   = 0x8808 // MAC control
 	etherLLDP  = 0x88CC
+	etherRoCE  = 0x8915 // version 1
 	etherETag  = 0x893F
 )
 
@@ -96,9 +98,9 @@ func byEtherType(t uint16) step {
 		return etag
 	case etherMPLS, etherMPLS2:
 		return mpls
-	case 0x8915:
+	case etherRoCE:
 		return grh
-	case 0x8808:
+	case etherMAC:
 		return macControl
 	case etherLLDP:
 		return lldp

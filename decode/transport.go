@@ -16,7 +16,8 @@ func (d *Decoder) port() uint16 {
 	return d.Port
 }
 
-// byPort has no RoCE: its port is the Decoder's to say.
+// byPort leads on behind a UDP header. RoCE is not here: its port is the
+// Decoder's to say.
 func byPort(port uint16) step {
 	switch port {
 	case portVXLAN:
@@ -28,7 +29,7 @@ func byPort(port uint16) step {
 	case portUET:
 		return uet
 	}
-	return nil
+	return anyPort
 }
 
 func uet(_ *Decoder, p *Packet, _ []byte, _ int) (step, int) { return end(p, UET) }
@@ -49,17 +50,22 @@ func udp(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	if n < 8 || n > d.net.room {
 		return end(p, Malformed)
 	}
-	if p.DstPort == d.port() {
-		if b[6]|b[7] != 0 && !d.udpOK(p, data, off, n) {
-			p.Odd |= OddUDPChecksum
-		}
-		return roce(d, p, data, off+8, n-8, 2)
+	if p.DstPort != d.port() {
+		return byPort(p.DstPort), off + 8
 	}
-	if next := byPort(p.DstPort); next != nil {
-		return next, off + 8
+	if b[6]|b[7] != 0 {
+		return checked, off
 	}
-	d.oddPort(p, data, off+8, n-8)
-	return end(p, Other)
+	return roce(d, p, data, off+8, n-8, 2)
+}
+
+// checked reads a UDP header of RoCEv2 again that has a checksum.
+func checked(d *Decoder, p *Packet, data []byte, off int) (step, int) {
+	n := int(binary.BigEndian.Uint16(data[off+4:]))
+	if !d.udpOK(p, data, off, n) {
+		p.Odd |= OddUDPChecksum
+	}
+	return roce(d, p, data, off+8, n-8, 2)
 }
 
 // tcp keeps the ports, which tell what there is where no RoCE is, and looks for

@@ -130,6 +130,9 @@ const (
 	IsAck       // ACKNOWLEDGE
 	IsAtomicAck //
 	HasPayload  // payload may follow the extension headers
+	// AnsweredByRead marks the requests that a READ response answers: READ,
+	// FLUSH, ATOMIC WRITE.
+	AnsweredByRead
 )
 
 // Info is what the specification says of one opcode.
@@ -183,7 +186,7 @@ var operations = []operation{
 	{WriteLastImm, "RDMA WRITE Last with Immediate", HasImmDt, IsRequest | IsWrite | IsLast | HasPayload},
 	{WriteOnly, "RDMA WRITE Only", HasRETH, IsRequest | IsWrite | IsOnly | HasPayload},
 	{WriteOnlyImm, "RDMA WRITE Only with Immediate", HasRETH | HasImmDt, IsRequest | IsWrite | IsOnly | HasPayload},
-	{ReadRequest, "RDMA READ Request", HasRETH, IsRequest | IsRead | IsOnly},
+	{ReadRequest, "RDMA READ Request", HasRETH, IsRequest | IsRead | IsOnly | AnsweredByRead},
 	{ReadResponseFirst, "RDMA READ Response First", HasAETH, IsResponse | IsReadResponse | IsFirst | HasPayload},
 	{ReadResponseMiddle, "RDMA READ Response Middle", 0, IsResponse | IsReadResponse | IsMiddle | HasPayload},
 	{ReadResponseLast, "RDMA READ Response Last", HasAETH, IsResponse | IsReadResponse | IsLast | HasPayload},
@@ -194,8 +197,8 @@ var operations = []operation{
 	{FetchAdd, "FetchAdd", HasAtomicETH, IsRequest | IsAtomic | IsOnly},
 	{SendLastInvalidate, "SEND Last with Invalidate", HasIETH, IsRequest | IsSend | IsLast | HasPayload},
 	{SendOnlyInvalidate, "SEND Only with Invalidate", HasIETH, IsRequest | IsSend | IsOnly | HasPayload},
-	{Flush, "FLUSH", HasFETH | HasRETH, IsRequest | IsOnly},
-	{AtomicWrite, "ATOMIC WRITE", HasRETH, IsRequest | IsOnly | HasPayload},
+	{Flush, "FLUSH", HasFETH | HasRETH, IsRequest | IsOnly | AnsweredByRead},
+	{AtomicWrite, "ATOMIC WRITE", HasRETH, IsRequest | IsOnly | HasPayload | AnsweredByRead},
 }
 
 func makeOpcodes() [256]Info {

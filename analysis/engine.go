@@ -59,11 +59,12 @@ type engine struct {
 	free    sync.Pool
 	done    sync.WaitGroup
 	totals  report.Totals
+	wire    *wire
 	latest  int64 // the highest time of a frame so far
 }
 
 func newEngine(as []*Analyzer, cfg *Config) *engine {
-	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}}
+	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}, wire: newWire()}
 	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	for range max(1, cfg.Workers) {
 		s, q := newShard(cfg, as), make(chan *input, 4)
@@ -103,6 +104,9 @@ func (e *engine) frame(f *decode.Frame) {
 	in.packets = in.packets[:len(in.packets)+1]
 	p := &in.packets[len(in.packets)-1]
 	e.count(e.decoder.Decode(f, p), p)
+	if p.Status == decode.LLDP {
+		e.wire.dcb(p, f)
+	}
 	if p.Status == decode.RoCE && len(e.shards) > 1 {
 		if shard = bucketOf(p) % len(e.shards); shard != 0 {
 			to := e.filling[shard]
@@ -139,6 +143,10 @@ func (e *engine) count(st decode.Status, p *decode.Packet) {
 	} else {
 		e.latest = p.Time
 	}
+	if p.CutByMirror {
+		t.MirrorCut++
+	}
+	e.wire.count(p)
 	switch st {
 	case decode.RoCE:
 		t.RoCE++
@@ -159,6 +167,12 @@ func (e *engine) count(st decode.Status, p *decode.Packet) {
 		t.CutShort++
 	case decode.Malformed:
 		t.Malformed++
+	case decode.RoCEv15:
+		t.RoCEv15++
+		t.Other++
+	case decode.IWARP:
+		t.IWARP++
+		t.Other++
 	default:
 		t.Other++
 	}
@@ -171,7 +185,9 @@ func (e *engine) finish() (*report.Report, error) {
 		close(e.queues[i])
 	}
 	e.done.Wait()
-	parts := []*report.Report{{Schema: report.Schema, Totals: e.totals}}
+	own := &report.Report{Schema: report.Schema, Totals: e.totals}
+	e.wire.report(own)
+	parts := []*report.Report{own}
 	for _, s := range e.shards {
 		s.finish()
 		parts = append(parts, s.report())

@@ -12,7 +12,6 @@ type Decoder struct {
 	// DefaultPort. Some older hosts are set to 1021.
 	Port uint16
 
-	wire int // the frame's length on the wire, counted as its bytes are
 	net  network
 	icrc ib.ICRC
 }
@@ -36,7 +35,6 @@ func (d *Decoder) Decode(f *Frame, p *Packet) Status {
 	*p = Packet{}
 	p.Time, p.Frame, p.Iface = f.Time, f.Number, f.Iface
 	p.Len, p.CapLen = uint32(f.Len), uint32(len(f.Data))
-	d.wire = f.Len
 	peel(d, p, byLink(f.Link), f.Data)
 	return p.Status
 }

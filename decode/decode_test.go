@@ -52,7 +52,10 @@ func TestDecodeStatus(t *testing.T) {
 		{"IPv6 payload length below UDP's", LinkIPv6, with(send6, 4, 0, 20), Malformed},
 
 		{"TCP", LinkIPv4, ip4(protoTCP, nil, make([]byte, 20)), Other},
-		{"IP protocol 254", LinkIPv4, ip4(254, nil, make([]byte, 20)), Other},
+		{"RoCE v1.5, IP protocol 254", LinkIPv4, ip4(254, nil, make([]byte, 20)), RoCEv15},
+		{"RoCE v1.5 over IPv6", LinkIPv6, ip6(254, make([]byte, 20)), RoCEv15},
+		{"an IP protocol nobody knows", LinkIPv4, ip4(253, nil, make([]byte, 20)), Other},
+		{"LLDP", LinkEthernet, ethernetFrame(etherLLDP, nil), LLDP},
 		{"UDP to another port", LinkIPv4, ip4(protoUDP, nil, udpTo(53, hello)), Other},
 		{"UDP from 4791 to another port", LinkIPv4, with(ip4(protoUDP, nil, udpTo(53, hello)), 20, 0x12, 0xB7), Other},
 		{"Ultra Ethernet", LinkIPv4, ip4(protoUDP, nil, udpTo(4793, hello)), UET},
@@ -105,6 +108,7 @@ func TestDecodePacket(t *testing.T) {
 		Op: sendOnly, AckReq: true, PKey: 0xFFFF, QP: 0x1234, PSN: 0xABCDEF,
 		PayloadLen: 12, PayloadOff: 62, HasExt: true,
 		ICRCVal: ib.ReadICRC(send4[len(send4)-4:]), ICRC: ICRCGood,
+		Encap: EncapQinQ, OuterVLAN: 200,
 	}
 	var d Decoder
 	p := dirty()
@@ -133,6 +137,9 @@ func TestDecodeNoAllocs(t *testing.T) {
 		frameOf(LinkEthernet, ethernetFrame(etherIPv4, ip4(protoTCP, nil, make([]byte, 20)))),
 		frameOf(LinkEthernet, ethernetFrame(0x8808, pfcBody)),
 		frameOf(LinkEthernet, nil),
+	}
+	for _, e := range wrapped {
+		frames = append(frames, frameOf(e.link, e.data))
 	}
 	for _, f := range frames {
 		if n := testing.AllocsPerRun(100, func() { d.Decode(f, &p) }); n != 0 {

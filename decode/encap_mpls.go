@@ -35,7 +35,7 @@ func labelled(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	switch {
 	case b[0] == 0x45 && sumOK(sum(0, b[:20])):
 		return ipv4, off
-	case nibble == 6 && fills6(b, d.wire-off):
+	case nibble == 6 && fills6(b, int(p.Len)-off):
 		return ipv6, off
 	case nibble == 0 && likeEthernet(b[4:]):
 		return ethernet, off + 4

@@ -17,6 +17,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint16(LinkIPv6), ip6(protoHopByHop, append([]byte{protoUDP, 0, 1, 4, 0, 0, 0, 0}, send6[40:]...)), uint16(1))
 	f.Add(uint16(LinkEthernet), ethernetFrame(0x8100, manyTags(20)), uint16(0))
 
+	for _, e := range wrapped {
+		f.Add(uint16(e.link), e.data, uint16(0))
+	}
+	for _, o := range oddFrames {
+		f.Add(uint16(o.link), o.data, uint16(0))
+	}
 	f.Fuzz(func(t *testing.T, link uint16, data []byte, cut uint16) {
 		frame := frameOf(LinkType(link), data)
 		var d, fresh Decoder
@@ -50,16 +56,36 @@ func checkPacket(t *testing.T, p *Packet, n int) {
 	if p.PayloadLen > 1<<16 || p.QP >= 1<<24 || p.PSN >= 1<<24 || p.MSN >= 1<<24 || p.VLAN >= 1<<12 {
 		t.Fatalf("out of range: %+v", *p)
 	}
+	checkWrapping(t, p)
 	if p.Status == RoCE {
-		if p.Version != 1 && p.Version != 2 || p.Dst == [16]byte{} && !p.IPv6 {
+		native := p.EtherType == 0 && p.ICRC == ICRCUnchecked
+		if (p.Version == 0) != native || p.Version > 2 || p.Dst == [16]byte{} && !p.IPv6 {
 			t.Fatalf("not filled: %+v", *p)
 		}
 		return
 	}
-	if p.Version != 0 || p.Op != 0 || p.QP != 0 || p.PSN != 0 || p.PayloadLen != 0 || p.HasExt || p.PayloadOff != 0 {
+	if p.Version != 0 || p.Op != 0 || p.QP != 0 || p.PSN != 0 || p.PayloadLen != 0 || p.HasExt || p.PayloadOff != 0 && p.Status != LLDP {
 		t.Fatalf("transport fields of %v: %+v", p.Status, *p)
 	}
 	if p.Status != PFC && p.Status != Pause && p.Pause != (PauseInfo{}) {
 		t.Fatalf("pause of %v: %+v", p.Status, *p)
 	}
+}
+
+// checkWrapping holds the fields of encapsulations against the set that says
+// which are valid.
+func checkWrapping(t *testing.T, p *Packet) {
+	t.Helper()
+	const vni, session = EncapVXLAN | EncapVXLANGPE | EncapGENEVE | EncapNVGRE, EncapERSPAN2 | EncapERSPAN3
+	switch {
+	case p.VNI >= 1<<24, p.VNI != 0 && p.Encap&vni == 0:
+	case p.Session >= 1<<10, (p.Session != 0 || p.CutByMirror) && p.Encap&session == 0:
+	case p.OuterVLAN >= 1<<12, p.OuterVLAN != 0 && p.Encap&EncapQinQ == 0:
+	case (p.GRESeq != 0 || p.Mirror != 0) && !p.HasGRESeq:
+	case p.Encap >= 1<<len(encapNames), p.Odd >= 1<<len(oddNames):
+	case p.Odd&OddPort != 0 && p.Status != Other, p.Odd&OddFragment != 0 && p.Status != Fragment:
+	default:
+		return
+	}
+	t.Fatalf("wrapping: %+v", *p)
 }

@@ -29,7 +29,7 @@ func erf(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 		return end(p, Truncated)
 	}
 	// Where the card cut the frame, some writers give the cut length to pcap.
-	d.wire = max(d.wire, off+n+int(binary.BigEndian.Uint16(b[14:])))
+	p.Len = max(p.Len, uint32(off+n)+uint32(binary.BigEndian.Uint16(b[14:])))
 	return next, off + n
 }
 

@@ -20,7 +20,7 @@ func lrh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	case local:
 		p.IPv6, p.Odd = true, 0
 		p.Src, p.Dst = lid(b[6:8]), lid(b[2:4])
-		if off+n > d.wire {
+		if off+n > int(p.Len) {
 			p.Odd = OddTrimmed
 		}
 		return roce(d, p, data, off+size, n-size, 0)

@@ -41,10 +41,10 @@ func (o Odd) String() string { return named(uint32(o), oddNames) }
 // limited.
 func defaultPKey(k uint16) bool { return k|0x8000 == 0xFFFF }
 
-// oddBTH tells what is unusual about a BTH.
-func oddBTH(h *ib.BTH) (o Odd) {
+// oddBTH tells what is unusual about a BTH, whose opcode info describes.
+func oddBTH(h *ib.BTH, info *ib.Info) (o Odd) {
 	if !defaultPKey(h.PKey) {
-		o = OddPKey
+		o |= OddPKey
 	}
 	if h.TVer != 0 {
 		o |= OddTVer
@@ -52,25 +52,27 @@ func oddBTH(h *ib.BTH) (o Odd) {
 	if h.Reserved6|h.Reserved7 != 0 {
 		o |= OddReserved
 	}
-	return o | oddOpcodes[h.Opcode]
+	switch t := h.Opcode.Transport(); {
+	case t == ib.RD:
+		o |= OddDC
+	case t == ib.Manufacturer:
+		o |= OddManufacturer
+	case !info.Known():
+		o |= OddOpcode
+	}
+	return o
 }
 
-// oddOpcodes is what is unusual about each opcode.
-var oddOpcodes = makeOddOpcodes()
+// rareOpcodes are the opcodes that are odd, and CNP.
+var rareOpcodes = makeRareOpcodes()
 
-func makeOddOpcodes() (t [256]Odd) {
-	for i := range t {
+func makeRareOpcodes() (rare [256]bool) {
+	for i := range rare {
 		op := ib.Opcode(i)
-		switch {
-		case op.Transport() == ib.RD:
-			t[i] = OddDC
-		case op.Transport() == ib.Manufacturer:
-			t[i] = OddManufacturer
-		case !op.Info().Known():
-			t[i] = OddOpcode
-		}
+		odd := oddBTH(&ib.BTH{Opcode: op, PKey: 0xFFFF}, op.Info())
+		rare[i] = odd != 0 || op == ib.CNP
 	}
-	return t
+	return rare
 }
 
 // anyPort looks for RoCEv2 on a UDP port that nothing is known of. All that can

@@ -105,14 +105,15 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	if n < 0 {
 		return end(p, Malformed)
 	}
-	if h.Opcode == ib.CNP {
-		n = 0 // the 16 bytes that follow are reserved
+	// One question for all that is rare.
+	if h.TVer|h.Reserved6|h.Reserved7 != 0 || !defaultPKey(h.PKey) || rareOpcodes[h.Opcode] {
+		p.Odd |= oddBTH(&h, info)
+		if h.Opcode == ib.CNP {
+			n = 0 // the 16 bytes that follow are reserved
+		}
 	}
 	p.Version, p.PayloadLen = version, uint32(n)
 	p.setBTH(&h)
-	if h.TVer|h.Reserved6|h.Reserved7 != 0 || !defaultPKey(h.PKey) || oddOpcodes[h.Opcode] != 0 {
-		p.Odd |= oddBTH(&h)
-	}
 	if payload <= len(data) {
 		p.HasExt, p.PayloadOff = true, uint16(payload)
 		if info.Len != 0 {

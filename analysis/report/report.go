@@ -73,6 +73,12 @@ type Totals struct {
 	// FlowsNotTracked counts frames of flows beyond the cap on their number,
 	// which stand in the row named "other".
 	FlowsNotTracked int64 `json:"untracked_frames"`
+	RoCEv15         int64 `json:"rocev15_frames"` // IP protocol 254; they count as other, too
+	IWARP           int64 `json:"iwarp_frames"`   // RDMA over TCP; they count as other, too
+	// MirrorLost counts frames that mirror sessions numbered and the capture
+	// does not have; MirrorCut those that a mirror cut.
+	MirrorLost int64 `json:"mirror_lost_frames"`
+	MirrorCut  int64 `json:"mirror_cut_frames"`
 	// Backward counts frames whose time lies before that of a frame above them.
 	Backward int64 `json:"backward_frames"`
 }

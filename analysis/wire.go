@@ -1,0 +1,154 @@
+package analysis
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+)
+
+// wire counts, where frames are decoded, what belongs to no row: how frames
+// were wrapped, what is unusual about them, and what mirrors say they lost.
+type wire struct {
+	last    decode.Encap // saves the look-up for a run of frames
+	lastN   *int64
+	encaps  map[decode.Encap]*int64
+	odds    [16]int64 // by bit
+	ports   map[uint16]int64
+	mirrors map[uint32]*mirror
+	dcbs    map[[6]byte]decode.DCB
+}
+
+// The section and tables in which the wire's counts stand.
+const (
+	WireSection   = "wire"
+	WrappedTable  = "encapsulations"
+	OddTable      = "oddities"
+	PortTable     = "ports"
+	MirrorTable   = "mirrors"
+	DCBTable      = "dcb"
+	wireTablesMax = 1024 // entries in each, whatever the frames say
+)
+
+func newWire() *wire {
+	return &wire{encaps: map[decode.Encap]*int64{}, ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}}
+}
+
+// mirror follows the GRE sequence numbers of one mirror session. They are given
+// when a frame is mirrored, so what is missing was lost between the mirror and
+// the capture.
+type mirror struct {
+	frames     int64
+	first, max int64 // sequence numbers, carried on past 2^32
+}
+
+func (m *mirror) seen(seq uint32) {
+	if m.frames == 0 {
+		m.first, m.max = int64(seq), int64(seq)
+	}
+	m.frames++
+	at := m.max + int64(int32(seq-uint32(m.max)))
+	m.first, m.max = min(m.first, at), max(m.max, at)
+}
+
+// lost returns how many frames of the session are missing. A copy hides one.
+func (m *mirror) lost() int64 { return max(0, m.max-m.first+1-m.frames) }
+
+// count takes a decoded frame.
+func (w *wire) count(p *decode.Packet) {
+	if p.Encap != 0 {
+		w.wrapped(p.Encap)
+	}
+	if p.Odd != 0 {
+		w.odd(p)
+	}
+	if p.HasGRESeq {
+		m := w.mirrors[p.Mirror]
+		if m == nil && len(w.mirrors) < wireTablesMax {
+			m = &mirror{}
+			w.mirrors[p.Mirror] = m
+		}
+		if m != nil {
+			m.seen(p.GRESeq)
+		}
+	}
+}
+
+func (w *wire) wrapped(e decode.Encap) {
+	if e != w.last || w.lastN == nil {
+		n := w.encaps[e]
+		if n == nil {
+			n = new(int64)
+			w.encaps[e] = n
+		}
+		w.last, w.lastN = e, n
+	}
+	*w.lastN++
+}
+
+func (w *wire) odd(p *decode.Packet) {
+	for i := range w.odds {
+		w.odds[i] += int64(p.Odd >> i & 1)
+	}
+	if p.Odd&decode.OddPort != 0 && (len(w.ports) < wireTablesMax || w.ports[p.DstPort] > 0) {
+		w.ports[p.DstPort]++
+	}
+}
+
+// dcb keeps the newest data centre bridging settings of each sender.
+func (w *wire) dcb(p *decode.Packet, f *decode.Frame) {
+	if int(p.PayloadOff) > len(f.Data) {
+		return
+	}
+	if d, ok := decode.ParseDCB(f.Data[p.PayloadOff:]); ok && (len(w.dcbs) < wireTablesMax) {
+		w.dcbs[p.SrcMAC] = d
+	}
+}
+
+// report adds the counts to a report.
+func (w *wire) report(r *report.Report) {
+	frames := []report.Column{{Name: "frames", Unit: "frames", Kind: report.Sum}}
+	wrapped := report.Table{Name: WrappedTable, Help: "How frames were wrapped.", Keys: []string{"encapsulation"}, Columns: frames}
+	for e, n := range w.encaps {
+		wrapped.Rows = append(wrapped.Rows, report.Row{Key: []string{e.String()}, Values: []int64{*n}})
+	}
+	odd := report.Table{Name: OddTable, Help: "What is unusual about frames, though they could be read.", Keys: []string{"oddity"}, Columns: frames}
+	for i, n := range w.odds {
+		if n > 0 {
+			odd.Rows = append(odd.Rows, report.Row{Key: []string{decode.Odd(1 << i).String()}, Values: []int64{n}})
+		}
+	}
+	ports := report.Table{Name: PortTable, Help: "UDP ports other than RoCEv2's with traffic that reads as RoCEv2.", Keys: []string{"udp_port"}, Columns: frames}
+	for port, n := range w.ports {
+		ports.Rows = append(ports.Rows, report.Row{Key: []string{strconv.Itoa(int(port))}, Values: []int64{n}})
+	}
+	mirrors := report.Table{Name: MirrorTable, Help: "Mirror sessions, and the frames that their GRE sequence numbers say are missing.", Keys: []string{"session"},
+		Columns: append(slices.Clone(frames), report.Column{Name: "lost", Unit: "frames", Kind: report.Sum})}
+	for id, m := range w.mirrors {
+		mirrors.Rows = append(mirrors.Rows, report.Row{Key: []string{fmt.Sprintf("%08x", id)}, Values: []int64{m.frames, m.lost()}})
+		r.Totals.MirrorLost += m.lost()
+	}
+	s := r.Section(WireSection)
+	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.dcbTable()} {
+		if len(t.Rows) > 0 {
+			slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
+			s.Tables = append(s.Tables, t)
+		}
+	}
+	if len(s.Tables) == 0 {
+		r.Sections = slices.DeleteFunc(r.Sections, func(s report.Section) bool { return s.Name == WireSection })
+	}
+}
+
+// dcbTable says which priorities each sender of LLDP means to be lossless.
+func (w *wire) dcbTable() report.Table {
+	t := report.Table{Name: DCBTable, Help: "Priorities with PFC as LLDP announces them, a bit for each.", Keys: []string{"mac"},
+		Columns: []report.Column{{Name: "pfc", Kind: report.Peak}}}
+	for mac, d := range w.dcbs {
+		t.Rows = append(t.Rows, report.Row{Key: []string{net.HardwareAddr(mac[:]).String()}, Values: []int64{int64(d.PFCEnabled)}})
+	}
+	return t
+}

@@ -8,9 +8,12 @@ import (
 
 // bundle is an unordered pair of addresses and all rows between them.
 type bundle struct {
-	id   uint32
-	addr [2][16]byte // the lower one first
-	rows [2][]*row   // by direction, the live ones
+	id     uint32
+	addr   [2][16]byte // the lower one first
+	rows   [2][]*row   // by direction, the live ones
+	tags   tags
+	vni    uint32 // valid iff tenant
+	tenant bool
 	// minRTT is the shortest time, by direction, from a request at the tap to
 	// its answer at the tap: what no answer to a later packet can undercut.
 	minRTT [2]int64
@@ -31,12 +34,72 @@ type bundle struct {
 type bundleKey struct {
 	lo, hi  [16]byte
 	version uint8
+	tenant  uint32 // VNI + 1 where the packet had one, else 0
 }
 
 // keyOf returns the packet's pair of addresses and its direction in it.
 func keyOf(p *decode.Packet) (bundleKey, uint8) {
-	if bytes.Compare(p.Src[:], p.Dst[:]) <= 0 {
-		return bundleKey{p.Src, p.Dst, p.Version}, 0
+	k := bundleKey{lo: p.Src, hi: p.Dst, version: p.Version}
+	if p.Encap&hasVNI != 0 {
+		k.tenant = p.VNI + 1
 	}
-	return bundleKey{p.Dst, p.Src, p.Version}, 1
+	if bytes.Compare(p.Src[:], p.Dst[:]) <= 0 {
+		return k, 0
+	}
+	k.lo, k.hi = p.Dst, p.Src
+	return k, 1
+}
+
+// hasVNI are the encapsulations that tell tenants apart by a number.
+const hasVNI = decode.EncapVXLAN | decode.EncapVXLANGPE | decode.EncapGENEVE | decode.EncapNVGRE
+
+// tags follows the VLAN tags between two addresses. A tag does not tell two
+// connections apart where each direction has its own, or where a mirror shows a
+// frame with and without; it does where two tags carry both directions, since
+// then two tenants use the same addresses.
+type tags struct {
+	list [tagsMax]tag
+	n    uint8
+	both uint8 // how many carry both directions
+}
+
+type tag struct {
+	vid  uint16 // noTag for untagged
+	dirs uint8
+}
+
+const (
+	tagsMax = 8
+	noTag   = 0xFFFF
+)
+
+// vlan returns what of the packet's tag belongs to its row's key: 0 where tags
+// tell nothing.
+func (t *tags) vlan(p *decode.Packet, dir uint8) uint8 {
+	vid := uint16(noTag)
+	if p.Tagged {
+		vid = p.VLAN
+	}
+	i := uint8(0)
+	for i < t.n && t.list[i].vid != vid {
+		i++
+	}
+	if i == t.n {
+		if i == tagsMax {
+			return 0
+		}
+		t.list[i] = tag{vid: vid}
+		t.n++
+	}
+	e := &t.list[i]
+	if d := e.dirs | 1<<dir; d != e.dirs {
+		e.dirs = d
+		if d == 3 {
+			t.both++
+		}
+	}
+	if t.both < 2 || e.dirs != 3 {
+		return 0
+	}
+	return i // the first tag keeps the rows that stood before the second showed itself
 }

@@ -17,6 +17,7 @@ type row struct {
 	bundle    *bundle
 	dir       uint8 // 0 from the bundle's lower address to the higher one
 	version   uint8
+	vlan      uint8 // as in its key
 	transport ib.Transport
 	qp        uint32
 	srcQP     uint32 // UD
@@ -55,6 +56,7 @@ type rowKey struct {
 	bundle    uint32
 	qp, srcQP uint32
 	dir       uint8
+	vlan      uint8 // which of the bundle's tags, where they tell tenants apart
 	transport ib.Transport
 }
 
@@ -154,6 +156,10 @@ func (r *row) report() report.Flow {
 	if r.peerBy != "" {
 		qp := r.peerQP
 		f.PeerQP, f.PeerBy = &qp, r.peerBy
+	}
+	if r.bundle.tenant {
+		vni := r.bundle.vni
+		f.VNI = &vni
 	}
 	f.PathMTU = int64(r.mtu)
 	f.UDPSourcePorts = sorted(r.ports)

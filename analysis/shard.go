@@ -174,10 +174,10 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 		if s.full(bucketOf(p)) {
 			return s.otherRow(), 0
 		}
-		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}}
+		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
-	k := rowKey{bundle: b.id, qp: p.QP, dir: dir, transport: p.Op.Transport()}
+	k := rowKey{bundle: b.id, qp: p.QP, dir: dir, vlan: b.tags.vlan(p, dir), transport: p.Op.Transport()}
 	switch k.transport {
 	case ib.UD:
 		k.srcQP = p.SrcQP
@@ -221,7 +221,7 @@ func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
-	r := &row{id: FlowID(len(s.rows)), bundle: b, dir: k.dir, version: p.Version, transport: k.transport, qp: k.qp, srcQP: k.srcQP}
+	r := &row{id: FlowID(len(s.rows)), bundle: b, dir: k.dir, vlan: k.vlan, version: p.Version, transport: k.transport, qp: k.qp, srcQP: k.srcQP}
 	s.rows = append(s.rows, r)
 	s.index[k] = r
 	b.rows[k.dir] = append(b.rows[k.dir], r)
@@ -249,5 +249,5 @@ func (s *shard) otherRow() *row {
 }
 
 func (r *row) key() rowKey {
-	return rowKey{bundle: r.bundle.id, qp: r.qp, srcQP: r.srcQP, dir: r.dir, transport: r.transport}
+	return rowKey{bundle: r.bundle.id, qp: r.qp, srcQP: r.srcQP, dir: r.dir, vlan: r.vlan, transport: r.transport}
 }

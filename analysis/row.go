@@ -118,7 +118,7 @@ func (r *row) countFirst(p *decode.Packet) {
 		c.ResponseFrames++
 		c.ResponseBytes += int64(p.PayloadLen)
 	}
-	if isData(p) {
+	if p.MovesData() {
 		c.DataFrames++
 	}
 	if p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome.Type() == ib.ACK {
@@ -127,12 +127,6 @@ func (r *row) countFirst(p *decode.Packet) {
 	if p.Op.Is(ib.IsFirst|ib.IsMiddle) && validMTU(p.PayloadLen) {
 		r.mtu = p.PayloadLen
 	}
-}
-
-// isData reports whether the packet moves user data: SEND, WRITE, READ
-// response, atomics, outside the management queue pairs.
-func isData(p *decode.Packet) bool {
-	return p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck) && p.QP > 1
 }
 
 func validMTU(n uint32) bool { return n >= 256 && n <= 4096 && n&(n-1) == 0 }

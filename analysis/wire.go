@@ -20,6 +20,54 @@ type wire struct {
 	ports   map[uint16]int64
 	mirrors map[uint32]*mirror
 	dcbs    map[[6]byte]decode.DCB
+	others  map[protocol]int64
+}
+
+// protocol names what a frame carries that is not RoCE.
+type protocol struct {
+	ether uint16 // EtherType
+	proto uint8  // of IP
+	port  uint16 // of TCP and UDP, the lower one: that of the service, mostly
+}
+
+func (x protocol) String() string {
+	switch {
+	case x.ether == 0x0806:
+		return "ARP"
+	case x.ether == 0x88CC:
+		return "LLDP"
+	case x.ether == 0x8863 || x.ether == 0x8864:
+		return "PPPoE"
+	case x.ether < 0x0600:
+		return "802.3"
+	case x.ether != 0x0800 && x.ether != 0x86DD:
+		return fmt.Sprintf("EtherType 0x%04X", x.ether)
+	}
+	switch x.proto {
+	case 1, 58:
+		return "ICMP"
+	case 2:
+		return "IGMP"
+	case 6:
+		return fmt.Sprintf("TCP port %d", x.port)
+	case 17:
+		return fmt.Sprintf("UDP port %d", x.port)
+	case 89:
+		return "OSPF"
+	case 132:
+		return "SCTP"
+	case 254:
+		return "RoCE v1.5 (IP protocol 254)"
+	}
+	return fmt.Sprintf("IP protocol %d", x.proto)
+}
+
+func protocolOf(p *decode.Packet) protocol {
+	x := protocol{ether: p.EtherType, proto: p.Proto}
+	if p.Proto == 6 || p.Proto == 17 {
+		x.port = min(p.SrcPort, p.DstPort)
+	}
+	return x
 }
 
 // The section and tables in which the wire's counts stand.
@@ -30,11 +78,12 @@ const (
 	PortTable     = "ports"
 	MirrorTable   = "mirrors"
 	DCBTable      = "dcb"
+	OthersTable   = "others"
 	wireTablesMax = 1024 // entries in each, whatever the frames say
 )
 
 func newWire() *wire {
-	return &wire{encaps: map[decode.Encap]*int64{}, ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}}
+	return &wire{encaps: map[decode.Encap]*int64{}, ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}, others: map[protocol]int64{}}
 }
 
 // mirror follows the GRE sequence numbers of one mirror session. They are given
@@ -64,6 +113,11 @@ func (w *wire) count(p *decode.Packet) {
 	}
 	if p.Odd != 0 {
 		w.odd(p)
+	}
+	if p.Status != decode.RoCE && p.EtherType != 0 {
+		if x := protocolOf(p); len(w.others) < wireTablesMax || w.others[x] > 0 {
+			w.others[x]++
+		}
 	}
 	if p.HasGRESeq {
 		m := w.mirrors[p.Mirror]
@@ -131,8 +185,12 @@ func (w *wire) report(r *report.Report) {
 		mirrors.Rows = append(mirrors.Rows, report.Row{Key: []string{fmt.Sprintf("%08x", id)}, Values: []int64{m.frames, m.lost()}})
 		r.Totals.MirrorLost += m.lost()
 	}
+	others := report.Table{Name: OthersTable, Help: "What frames carry that is not RoCE; of TCP and UDP, the lower port.", Keys: []string{"protocol"}, Columns: frames}
+	for x, n := range w.others {
+		others.Rows = append(others.Rows, report.Row{Key: []string{x.String()}, Values: []int64{n}})
+	}
 	s := r.Section(WireSection)
-	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.dcbTable()} {
+	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.dcbTable(), joined(others)} {
 		if len(t.Rows) > 0 {
 			slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
 			s.Tables = append(s.Tables, t)
@@ -150,5 +208,20 @@ func (w *wire) dcbTable() report.Table {
 	for mac, d := range w.dcbs {
 		t.Rows = append(t.Rows, report.Row{Key: []string{net.HardwareAddr(mac[:]).String()}, Values: []int64{int64(d.PFCEnabled)}})
 	}
+	return t
+}
+
+// joined adds up rows of one key, which several kinds of frame may share.
+func joined(t report.Table) report.Table {
+	slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
+	out := t.Rows[:0]
+	for _, row := range t.Rows {
+		if n := len(out); n > 0 && slices.Equal(out[n-1].Key, row.Key) {
+			out[n-1].Values[0] += row.Values[0]
+		} else {
+			out = append(out, row)
+		}
+	}
+	t.Rows = out
 	return t
 }

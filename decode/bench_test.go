@@ -28,6 +28,13 @@ func BenchmarkDecode(b *testing.B) {
 		{"snap 96", plain[:96]},
 		{"tcp", ethernetFrame(etherIPv4, ip4(protoTCP, nil, make([]byte, 60)))},
 		{"pfc", ethernetFrame(0x8808, pfcBody)},
+		{"vxlan", snap(toVXLAN(vxlanOf(8, 0, 42, plain)))},
+		{"geneve", snap(toGENEVE(geneveOf(make([]byte, 8), etherTEB, 42, plain)))},
+		{"erspan 2", snap(toGRE(greOf(greSequence, etherERSPAN, erspan2(7, false, plain))))},
+		{"erspan 3", snap(toGRE(greOf(greSequence, etherERSPAN3, erspan3(7, 0x1A, plain))))},
+		{"mpls", snap(outerFrame(etherMPLS, labels(2, checksummed(plain[14:]))))},
+		{"another port", ethernetFrame(etherIPv4, ip4(protoUDP, nil, udpTo(53, kib)))},
+		{"udp checksum", snap(ethernetFrame(etherIPv4, summed(plain[14:], 0)))},
 		{"ack checked", ethernetFrame(etherIPv4, roce4(ack, make([]byte, 4)))},
 		{"ipv4 4096 checked", ethernetFrame(etherIPv4, roce4(ib.Of(ib.RC, ib.WriteMiddle), make([]byte, 4096)))},
 	} {

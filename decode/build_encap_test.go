@@ -88,7 +88,8 @@ func erspan3(session, tail uint16, rest []byte) []byte {
 	return append(b, rest...)
 }
 
-// erfOf is an ERF record with n extension headers.
+// erfOf is an ERF record with n extension headers, and the pad where the type
+// has one.
 func erfOf(kind uint8, n int, rest []byte) []byte {
 	b := []byte{0, 0, 0, 0x80, 0, 0xF1, 0x53, 0x65, kind, 4, 0, 0, 0, 0}
 	b = binary.BigEndian.AppendUint16(b, uint16(len(rest)))
@@ -100,6 +101,9 @@ func erfOf(kind uint8, n int, rest []byte) []byte {
 		if i < n-1 {
 			b[len(b)-8] |= 0x80
 		}
+	}
+	if kind == 2 || kind == 11 {
+		b = append(b, 0, 0)
 	}
 	return append(b, rest...)
 }

@@ -28,7 +28,7 @@ func erf(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	if next != nil && len(b) < n {
 		return end(p, Truncated)
 	}
-	// Where the card cut the frame, some writers give the cut length to pcap.
+	// Of a frame that the card cut, some writers tell the file the cut length.
 	p.Len = max(p.Len, uint32(off+n)+uint32(binary.BigEndian.Uint16(b[14:])))
 	return next, off + n
 }

@@ -21,7 +21,7 @@ const (
 	OddPort                         // Status Other: UDP to DstPort that reads as RoCEv2, and has a good ICRC where all was captured
 	OddPKey                         // P_Key is not the default, 0xFFFF or 0x7FFF
 	OddTVer                         // transport version is not 0
-	OddReserved                     // a reserved bit of the BTH is set
+	OddReserved                     // a reserved bit of the BTH is set, as some adapters do in every packet
 	OddDC                           // opcode 0x40-0x5F: RD, or more likely NVIDIA DC, whose further headers are not read
 	OddManufacturer                 // opcode 0xC0-0xFF, which vendors define
 	OddOpcode                       // an opcode nobody has assigned

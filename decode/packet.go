@@ -70,7 +70,7 @@ const (
 type Packet struct {
 	Time   int64  // the frame's, ns since the Unix epoch; always valid
 	Frame  uint64 // the frame's number; always valid
-	Len    uint32 // bytes on the wire; always valid
+	Len    uint32 // bytes on the wire, those of a record header included; always valid
 	CapLen uint32 // bytes captured; always valid
 	Iface  uint16 // always valid
 	Status Status // always valid
@@ -159,4 +159,11 @@ type PauseInfo struct {
 	// time that was not captured is cleared.
 	Enabled uint8
 	Quanta  [8]uint16 // of 512 bit times each; 0 ends a pause. PAUSE uses the first alone
+}
+
+// MovesData reports whether the packet carries, asks for or returns user data
+// (SEND, WRITE, READ response, atomics) outside the management queue pairs: the
+// packets that fill links, and that hashing must spread.
+func (p *Packet) MovesData() bool {
+	return p.QP > 1 && p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck)
 }

@@ -43,6 +43,26 @@ func captureMissed(r *report.Report) []report.Finding {
 	return []report.Finding{f}
 }
 
+// mirrorLost says what the sequence numbers of a mirror show.
+func mirrorLost(r *report.Report) []report.Finding {
+	n := r.Totals.MirrorLost
+	if n == 0 {
+		return nil
+	}
+	f := report.Finding{
+		Rule: "capture.missed", Severity: report.Notice, Count: n,
+		Values:  map[string]int64{"mirror_lost_frames": n, "frames": r.Totals.Frames},
+		Summary: fmt.Sprintf("The mirror numbered %s that the capture does not hold: lost between the mirroring switch and here.", report.Counted(n, "frame")),
+		Not:     "Not loss in the network: the GRE sequence numbers count mirrored frames, whether or not they carry RoCE.",
+		Advice:  "Look at the way of the mirror session: drops and queue of the mirror port, the collector's interface and ring.",
+		Filter:  "gre.sequence_number",
+	}
+	if len(r.Captures) > 0 {
+		f.FirstNs, f.LastNs = r.Captures[0].FirstNs, r.Captures[0].LastNs
+	}
+	return []report.Finding{f}
+}
+
 // captureClock says that the frames do not stand in the order of their times.
 func captureClock(r *report.Report, c *analysis.Config) []report.Finding {
 	n := r.Totals.Backward
@@ -181,6 +201,9 @@ func noRoCE(r *report.Report) []report.Finding {
 			there = append(there, fmt.Sprintf("%s × %s", report.Count(k.n), k.what))
 		}
 	}
+	if most := mostOf(r); len(most) > 0 && t.Other > 0 {
+		there[0] += " (" + strings.Join(most, ", ") + ")"
+	}
 	f := report.Finding{
 		Rule: "capture.no-roce", Severity: report.Warning, Count: t.Frames,
 		Values:  map[string]int64{"frames": t.Frames, "other_frames": t.Other},
@@ -192,6 +215,9 @@ func noRoCE(r *report.Report) []report.Finding {
 	if len(there) == 0 {
 		f.Summary = "There is no RoCE in this capture: it holds no frame at all."
 	}
+	if port := likelyPort(r); port != "" {
+		f.Summary += " UDP port " + port + " carries what reads as RoCEv2: try --port " + port + "."
+	}
 	for i, c := range r.Captures {
 		if i == 0 || c.FirstNs < f.FirstNs {
 			f.FirstNs = c.FirstNs
@@ -199,6 +225,29 @@ func noRoCE(r *report.Report) []report.Finding {
 		f.LastNs = max(f.LastNs, c.LastNs)
 	}
 	return []report.Finding{f}
+}
+
+// mostOf names the protocols that most of the other frames carry.
+func mostOf(r *report.Report) []string {
+	rows := slices.Clone(rows(r, analysis.WireSection, analysis.OthersTable))
+	slices.SortStableFunc(rows, func(a, b report.Row) int { return int(b.Values[0] - a.Values[0]) })
+	var out []string
+	for _, row := range rows[:min(4, len(rows))] {
+		out = append(out, fmt.Sprintf("%s × %s", report.Count(row.Values[0]), row.Key[0]))
+	}
+	return out
+}
+
+// likelyPort returns the UDP port on which most of what reads as RoCEv2 stands
+// that was not on the expected one.
+func likelyPort(r *report.Report) string {
+	port, most := "", int64(0)
+	for _, row := range rows(r, analysis.WireSection, analysis.PortTable) {
+		if row.Values[0] > most {
+			port, most = row.Key[0], row.Values[0]
+		}
+	}
+	return port
 }
 
 func uetPresent(r *report.Report) []report.Finding {

@@ -58,7 +58,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			continue
 		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
 			f.refused(p)
-		case movesData(p):
+		case p.MovesData():
 			f.data(p)
 		}
 		if p.BECN {

@@ -54,7 +54,7 @@ func (e *entropy) Observe(b *analysis.Batch) {
 		if p.Op.Is(ib.IsRequest) {
 			l.requests++
 		}
-		if movesData(p) {
+		if p.MovesData() {
 			l.frames++
 			l.bytes += int64(p.PayloadLen)
 		}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
-	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // What the analyzers share when they count by flow and put a finding into
@@ -29,12 +27,6 @@ func at[T any](list *[]T, id analysis.FlowID) *T {
 // nor do frames that belong to none.
 func counts(b *analysis.Batch, i int) bool {
 	return b.Flow[i] != analysis.NoFlow && b.Verdict[i]&analysis.Copy == 0
-}
-
-// movesData reports whether the packet moves user data, outside the management
-// queue pairs.
-func movesData(p *decode.Packet) bool {
-	return p.QP > 1 && p.Op.Is(ib.IsSend|ib.IsWrite|ib.IsReadResponse|ib.IsAtomic|ib.IsAtomicAck)
 }
 
 // group is the rows that share a key, in the order of the report.

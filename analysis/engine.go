@@ -150,10 +150,13 @@ func (e *engine) count(st decode.Status, p *decode.Packet) {
 	switch st {
 	case decode.RoCE:
 		t.RoCE++
-		if p.Version == 1 {
+		switch p.Version {
+		case 1:
 			t.RoCEv1++
-		} else {
+		case 2:
 			t.RoCEv2++
+		default:
+			t.NativeIB++
 		}
 	case decode.PFC:
 		t.PFC++

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"net/netip"
 	"slices"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -141,7 +140,7 @@ func (r *row) countMessage(p *decode.Packet) {
 // report returns the row as it stands.
 func (r *row) report() report.Flow {
 	f := r.count
-	f.Src, f.Dst = addrText(r.bundle.addr[r.dir]), addrText(r.bundle.addr[1-r.dir])
+	f.Src, f.Dst = decode.Address(r.bundle.addr[r.dir]), decode.Address(r.bundle.addr[1-r.dir])
 	f.DestQP, f.Version, f.Transport = r.qp, int(r.version), r.transport.String()
 	if r.transport == ib.UD {
 		qp := r.srcQP
@@ -172,5 +171,3 @@ func sorted(s []uint16) []uint16 {
 	slices.Sort(out)
 	return out
 }
-
-func addrText(a [16]byte) string { return netip.AddrFrom16(a).Unmap().String() }

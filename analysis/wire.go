@@ -70,17 +70,8 @@ func protocolOf(p *decode.Packet) protocol {
 	return x
 }
 
-// The section and tables in which the wire's counts stand.
-const (
-	WireSection   = "wire"
-	WrappedTable  = "encapsulations"
-	OddTable      = "oddities"
-	PortTable     = "ports"
-	MirrorTable   = "mirrors"
-	DCBTable      = "dcb"
-	OthersTable   = "others"
-	wireTablesMax = 1024 // entries in each, whatever the frames say
-)
+// wireTablesMax is how many entries each table has, whatever the frames say.
+const wireTablesMax = 1024
 
 func newWire() *wire {
 	return &wire{encaps: map[decode.Encap]*int64{}, ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}, others: map[protocol]int64{}}
@@ -165,31 +156,31 @@ func (w *wire) dcb(p *decode.Packet, f *decode.Frame) {
 // report adds the counts to a report.
 func (w *wire) report(r *report.Report) {
 	frames := []report.Column{{Name: "frames", Unit: "frames", Kind: report.Sum}}
-	wrapped := report.Table{Name: WrappedTable, Help: "How frames were wrapped.", Keys: []string{"encapsulation"}, Columns: frames}
+	wrapped := report.Table{Name: report.WrappedTable, Help: "How frames were wrapped.", Keys: []string{"encapsulation"}, Columns: frames}
 	for e, n := range w.encaps {
 		wrapped.Rows = append(wrapped.Rows, report.Row{Key: []string{e.String()}, Values: []int64{*n}})
 	}
-	odd := report.Table{Name: OddTable, Help: "What is unusual about frames, though they could be read.", Keys: []string{"oddity"}, Columns: frames}
+	odd := report.Table{Name: report.OddTable, Help: "What is unusual about frames, though they could be read.", Keys: []string{"oddity"}, Columns: frames}
 	for i, n := range w.odds {
 		if n > 0 {
 			odd.Rows = append(odd.Rows, report.Row{Key: []string{decode.Odd(1 << i).String()}, Values: []int64{n}})
 		}
 	}
-	ports := report.Table{Name: PortTable, Help: "UDP ports other than RoCEv2's with traffic that reads as RoCEv2.", Keys: []string{"udp_port"}, Columns: frames}
+	ports := report.Table{Name: report.PortTable, Help: "UDP ports other than RoCEv2's with traffic that reads as RoCEv2.", Keys: []string{"udp_port"}, Columns: frames}
 	for port, n := range w.ports {
 		ports.Rows = append(ports.Rows, report.Row{Key: []string{strconv.Itoa(int(port))}, Values: []int64{n}})
 	}
-	mirrors := report.Table{Name: MirrorTable, Help: "Mirror sessions, and the frames that their GRE sequence numbers say are missing.", Keys: []string{"session"},
+	mirrors := report.Table{Name: report.MirrorTable, Help: "Mirror sessions, and the frames that their GRE sequence numbers say are missing.", Keys: []string{"session"},
 		Columns: append(slices.Clone(frames), report.Column{Name: "lost", Unit: "frames", Kind: report.Sum})}
 	for id, m := range w.mirrors {
 		mirrors.Rows = append(mirrors.Rows, report.Row{Key: []string{fmt.Sprintf("%08x", id)}, Values: []int64{m.frames, m.lost()}})
 		r.Totals.MirrorLost += m.lost()
 	}
-	others := report.Table{Name: OthersTable, Help: "What frames carry that is not RoCE; of TCP and UDP, the lower port.", Keys: []string{"protocol"}, Columns: frames}
+	others := report.Table{Name: report.OthersTable, Help: "What frames carry that is not RoCE; of TCP and UDP, the lower port.", Keys: []string{"protocol"}, Columns: frames}
 	for x, n := range w.others {
 		others.Rows = append(others.Rows, report.Row{Key: []string{x.String()}, Values: []int64{n}})
 	}
-	s := r.Section(WireSection)
+	s := r.Section(report.WireSection)
 	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.dcbTable(), joined(others)} {
 		if len(t.Rows) > 0 {
 			slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
@@ -197,13 +188,13 @@ func (w *wire) report(r *report.Report) {
 		}
 	}
 	if len(s.Tables) == 0 {
-		r.Sections = slices.DeleteFunc(r.Sections, func(s report.Section) bool { return s.Name == WireSection })
+		r.Sections = slices.DeleteFunc(r.Sections, func(s report.Section) bool { return s.Name == report.WireSection })
 	}
 }
 
 // dcbTable says which priorities each sender of LLDP means to be lossless.
 func (w *wire) dcbTable() report.Table {
-	t := report.Table{Name: DCBTable, Help: "Priorities with PFC as LLDP announces them, a bit for each.", Keys: []string{"mac"},
+	t := report.Table{Name: report.DCBTable, Help: "Priorities with PFC as LLDP announces them, a bit for each.", Keys: []string{"mac"},
 		Columns: []report.Column{{Name: "pfc", Kind: report.Peak}}}
 	for mac, d := range w.dcbs {
 		t.Rows = append(t.Rows, report.Row{Key: []string{net.HardwareAddr(mac[:]).String()}, Values: []int64{int64(d.PFCEnabled)}})

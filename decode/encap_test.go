@@ -43,6 +43,8 @@ func TestEncapStatus(t *testing.T) {
 		want Status
 	}{
 		{"MPLS without an end", LinkEthernet, outerFrame(etherMPLS, labels(17, send4)[:64]), Malformed},
+		{"MPLS, IPv4 that is neither right nor Ethernet", LinkEthernet, outerFrame(etherMPLS, labels(1, ip4(protoTCP, nil, make([]byte, 20)))), Other},
+		{"MPLS, IPv6 of another length", LinkEthernet, outerFrame(etherMPLS, labels(1, append(with(send6, 6, protoTCP), make([]byte, 60)...))), Other},
 		{"MPLS, an associated channel", LinkEthernet, outerFrame(etherMPLS, labels(1, append([]byte{0x10, 0, 0, 0x21}, make([]byte, 40)...))), Other},
 		{"MPLS, Ethernet with ARP", LinkEthernet, outerFrame(etherMPLS, labels(1, ethernetFrame(0x0806, make([]byte, 28)))), Other},
 		{"VXLAN without a VNI", LinkEthernet, toVXLAN(vxlanOf(0, 0, 42, inside)), Other},

@@ -1,6 +1,10 @@
 package decode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+)
 
 // lrh reads the local route header of native InfiniBand: virtual lane and
 // version, service level and next header, destination LID, length, source LID.
@@ -30,8 +34,22 @@ func lrh(d *Decoder, p *Packet, data []byte, off int) (step, int) {
 	return end(p, Other) // a raw packet: no IB transport
 }
 
+// lidPrefix begins what stands for a LID among addresses: the prefix 100::/64 is
+// for discarding (RFC 6666), so no host has such an address.
+var lidPrefix = [14]byte{0: 1}
+
 // lid is a local identifier in the place of an address.
 func lid(b []byte) (a [16]byte) {
+	copy(a[:], lidPrefix[:])
 	copy(a[14:], b)
 	return a
+}
+
+// Address names an address of a Packet as reports do: 192.0.2.1, 2001:db8::1, or
+// "LID 9" for one end of a native InfiniBand packet without a GRH.
+func Address(a [16]byte) string {
+	if [14]byte(a[:14]) == lidPrefix {
+		return fmt.Sprintf("LID %d", binary.BigEndian.Uint16(a[14:]))
+	}
+	return netip.AddrFrom16(a).Unmap().String()
 }

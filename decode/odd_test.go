@@ -65,6 +65,8 @@ var oddFrames = []struct {
 	{"a wrong UDP checksum", LinkIPv4, summed(send4, 1), RoCE, OddUDPChecksum},
 	{"a right UDP checksum over IPv6, odd length", LinkIPv6, summed(ip6(protoUDP, udpTo(DefaultPort, ibPart(sendOnly, 0, hello[:11]))), 0), RoCE, 0},
 	{"a wrong UDP checksum over IPv6", LinkIPv6, summed(send6, 0x100), RoCE, OddUDPChecksum},
+	{"a wrong UDP checksum behind IPv4 options, where it is not asked", LinkIPv4,
+		sealed(ip4(protoUDP, []byte{1, 1, 1, 0}, summed(send4, 1)[20:])), RoCE, OddIPOptions},
 	{"a wrong UDP checksum, cut", LinkIPv4, summed(send4, 1)[:50], RoCE, OddTrimmed},
 
 	{"trimmed", LinkEthernet, inside[:60], RoCE, OddTrimmed},

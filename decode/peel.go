@@ -84,12 +84,10 @@ const (
 )
 
 func byEtherType(t uint16) step {
-	if t == etherIPv4 {
+	if t == etherIPv4 { // by far the most frequent
 		return ipv4
 	}
 	switch t {
-	case etherIPv4:
-		return ipv4
 	case etherIPv6:
 		return ipv6
 	case etherVLAN, 0x88A8, 0x9100, 0x9200, 0x9300: // C-tag, S-tag, and what QinQ used before it
@@ -128,11 +126,11 @@ func vlan(_ *Decoder, p *Packet, data []byte, off int) (step, int) {
 	if len(b) < 4 {
 		return end(p, Truncated)
 	}
+	e := p.Encap | EncapVLAN
 	if p.Tagged {
-		p.OuterVLAN, p.Encap = p.VLAN, p.Encap&^EncapVLAN|EncapQinQ
-	} else {
-		p.Encap |= EncapVLAN
+		p.OuterVLAN, e = p.VLAN, p.Encap&^EncapVLAN|EncapQinQ
 	}
+	p.Encap = e
 	tci := binary.BigEndian.Uint16(b)
 	p.Tagged, p.VLAN, p.PCP = true, tci&0xFFF, uint8(tci>>13)
 	p.EtherType = binary.BigEndian.Uint16(b[2:])

@@ -34,7 +34,7 @@ func vectorMirror(off uint16, e Encap, session uint16, seq uint32) Packet {
 
 func vectorNative(off uint16) Packet {
 	return Packet{
-		Status: RoCE, Src: [16]byte{15: 9}, Dst: [16]byte{15: 5}, IPv6: true,
+		Status: RoCE, Src: [16]byte{0: 1, 15: 9}, Dst: [16]byte{0: 1, 15: 5}, IPv6: true,
 		Op: sendOnly, AckReq: true, PKey: 0xFFFF, QP: 0x1234, PSN: 0x42, HasExt: true, PayloadLen: 12, PayloadOff: off,
 	}
 }

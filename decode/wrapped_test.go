@@ -155,10 +155,10 @@ var wrapped = []struct {
 	{"ERF, coloured Ethernet behind eight extension headers", LinkERF, erfOf(11, 8, inside), plain4(inMACs, 96)},
 	{"ERF, IPv4", LinkERF, erfOf(22, 0, send4), plain4(Packet{}, 16)},
 	{"ERF, IPv6 behind an extension header", LinkERF, erfOf(23, 1, send6), plain6(Packet{}, 24)},
-	{"native InfiniBand", LinkInfiniBand, lrhOf(2, ibPart(sendOnly, 0, hello)), native(8, [16]byte{15: 9}, [16]byte{15: 5})},
+	{"native InfiniBand", LinkInfiniBand, lrhOf(2, ibPart(sendOnly, 0, hello)), native(8, [16]byte{0: 1, 15: 9}, [16]byte{0: 1, 15: 5})},
 	{"native InfiniBand with a GRH", LinkInfiniBand, lrhOf(3, send1), and(native(48, [16]byte{0: 0xFD, 15: 1}, [16]byte{0: 0xFD, 15: 2}),
 		func(p *Packet) { p.Proto, p.DSCP, p.ECN, p.TTL = protoIBA, 26, ECT0, 64 })},
-	{"ERF, InfiniBand", LinkERF, erfOf(21, 0, lrhOf(2, ibPart(sendOnly, 0, hello))), native(24, [16]byte{15: 9}, [16]byte{15: 5})},
+	{"ERF, InfiniBand", LinkERF, erfOf(21, 0, lrhOf(2, ibPart(sendOnly, 0, hello))), native(24, [16]byte{0: 1, 15: 9}, [16]byte{0: 1, 15: 5})},
 }
 
 // native is an InfiniBand packet whose BTH starts at off.
@@ -177,4 +177,18 @@ func checksummed(b []byte) []byte {
 		s = s>>16 + s&0xFFFF
 	}
 	return with(b, 10, ^byte(s>>8), ^byte(s))
+}
+
+func TestAddress(t *testing.T) {
+	for a, want := range map[[16]byte]string{
+		{10: 0xFF, 11: 0xFF, 12: 10, 13: 1, 14: 2, 15: 3}: "10.1.2.3",
+		{0: 0x20, 1: 1, 2: 0xD, 3: 0xB8, 15: 1}:           "2001:db8::1",
+		{15: 1}:                                           "::1",
+		{0: 1, 14: 1, 15: 2}:                              "LID 258",
+		{0: 1, 13: 1, 14: 1, 15: 2}:                       "100::1:102",
+	} {
+		if got := Address(a); got != want {
+			t.Errorf("%v: %q, want %q", a, got, want)
+		}
+	}
 }

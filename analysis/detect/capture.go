@@ -87,7 +87,7 @@ func oneDirection(r *report.Report) []report.Finding {
 		seen[g.key] = g.flows
 	}
 	var out []report.Finding
-	for _, row := range rows(r, "capture", "directions") {
+	for _, row := range r.Rows("capture", "directions") {
 		h := hosts{row.Key[0], row.Key[1]}
 		if len(seen[h.back()]) > 0 || row.Values[1] == 0 {
 			continue

@@ -128,8 +128,8 @@ func captureDuplicated(r *report.Report) []report.Finding {
 		Advice: "Mirror one direction of each port only, or keep taps apart in files of their own.",
 		Filter: "infiniband",
 	}
-	f.Summary = fmt.Sprintf("%s are further copies of frames seen before (%s of all RoCE frames), as a mirror of ingress and egress, or two taps in one file, make them.",
-		report.Counted(n, "frame"), report.Share(n, r.Totals.RoCE))
+	f.Summary = fmt.Sprintf("%s %s copied from frames seen before (%s of all RoCE frames), as a mirror of ingress and egress, or two taps in one file, make them.",
+		report.Counted(n, "frame"), report.Are(n), report.Share(n, r.Totals.RoCE))
 	return []report.Finding{f}
 }
 
@@ -229,10 +229,11 @@ func noRoCE(r *report.Report) []report.Finding {
 
 // mostOf names the protocols that most of the other frames carry.
 func mostOf(r *report.Report) []string {
-	rows := slices.Clone(rows(r, analysis.WireSection, analysis.OthersTable))
-	slices.SortStableFunc(rows, func(a, b report.Row) int { return int(b.Values[0] - a.Values[0]) })
 	var out []string
-	for _, row := range rows[:min(4, len(rows))] {
+	for i, row := range report.MostFirst(r.Rows(report.WireSection, report.OthersTable)) {
+		if i == 4 {
+			break
+		}
 		out = append(out, fmt.Sprintf("%s × %s", report.Count(row.Values[0]), row.Key[0]))
 	}
 	return out
@@ -242,7 +243,7 @@ func mostOf(r *report.Report) []string {
 // that was not on the expected one.
 func likelyPort(r *report.Report) string {
 	port, most := "", int64(0)
-	for _, row := range rows(r, analysis.WireSection, analysis.PortTable) {
+	for _, row := range r.Rows(report.WireSection, report.PortTable) {
 		if row.Values[0] > most {
 			port, most = row.Key[0], row.Values[0]
 		}

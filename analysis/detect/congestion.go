@@ -47,7 +47,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			continue
 		}
 		f := at(&c.flows, b.Flow[i])
-		if p.ECN == decode.CE {
+		if p.Version == 2 && p.ECN == decode.CE {
 			f.ce++
 			b.Note(analysis.CEMark, i)
 		}
@@ -89,6 +89,9 @@ func (f *congestionFlow) refused(p *decode.Packet) {
 func (f *congestionFlow) data(p *decode.Packet) {
 	f.dataDSCP |= 1 << (p.DSCP & 63)
 	f.dataPCP |= pcpBit(p)
+	if p.Version != 2 {
+		return // no switch marks a GRH
+	}
 	switch p.ECN {
 	case decode.NotECT:
 		f.notECT++

@@ -37,11 +37,11 @@ func readCongestion(r *report.Report) *congestionView {
 		r: r, pairs: map[hosts]marks{}, classes: map[hosts]map[string][]string{},
 		rows: map[hosts][]*report.Flow{}, ce: map[hosts]int64{}, sent: map[string]int64{},
 	}
-	for _, row := range rows(r, "congestion", "hosts") {
+	for _, row := range r.Rows("congestion", "hosts") {
 		x := row.Values
 		v.pairs[hosts{row.Key[0], row.Key[1]}] = marks{x[0], x[1], x[2], x[3], x[4]}
 	}
-	for _, row := range rows(r, "congestion", "cnp_classes") {
+	for _, row := range r.Rows("congestion", "cnp_classes") {
 		h := hosts{row.Key[0], row.Key[1]}
 		if v.classes[h] == nil {
 			v.classes[h] = map[string][]string{}
@@ -76,8 +76,8 @@ func (v *congestionView) marked(c *analysis.Config) []report.Finding {
 		f := report.Finding{
 			Rule: "ecn.marked", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_frames": ce, "markable_frames": able, "flows": int64(len(flows)), "worst_flow_ce_frames": worst.CE},
-			Summary: fmt.Sprintf("%s towards %s are marked by congestion (%s of those that can be), in %s; most in %s: %s.",
-				report.Counted(ce, "frame"), g.key, report.Share(ce, able), report.Counted(int64(len(flows)), "flow"), worst.Ref(), report.Count(worst.CE)),
+			Summary: fmt.Sprintf("%s towards %s %s marked by congestion (%s of those that can be), in %s; most in %s: %s.",
+				report.Counted(ce, "frame"), g.key, report.Are(ce), report.Share(ce, able), report.Counted(int64(len(flows)), "flow"), worst.Ref(), report.Count(worst.CE)),
 			Not:    "Not loss: a marked frame has arrived at the tap. The queue that marked it lies before the tap.",
 			Advice: "A few percent is how congestion control works. More means a queue that stays full: look for many senders to " + g.key + " at a time, at the switch's ECN thresholds and queue depth, and at np_ecn_marked_roce_packets and np_cnp_sent of " + g.key + ".",
 			Filter: ecnFilter(g.key, decode.CE),
@@ -136,16 +136,9 @@ func (v *congestionView) notECT() []report.Finding {
 	}
 	f.Values["lost"], f.Values["pfc_frames"] = lost, v.r.Totals.PFC
 	f.Summary = fmt.Sprintf("All %s of RoCE are Not-ECT, so no switch can mark them, while %s lost and %s seen: congestion shows only as loss or pause.",
-		report.Counted(notECT, "data frame"), were(lost, "packet"), were(v.r.Totals.PFC, "PFC frame"))
+		report.Counted(notECT, "data frame"), report.CountedWere(lost, "packet"), report.CountedWere(v.r.Totals.PFC, "PFC frame"))
 	f.Filter = "infiniband && (ip.dsfield.ecn == 0 || ipv6.tclass.ecn == 0)"
 	return []report.Finding{f}
-}
-
-func were(n int64, noun string) string {
-	if n == 1 {
-		return report.Counted(n, noun) + " was"
-	}
-	return report.Counted(n, noun) + " were"
 }
 
 func (v *congestionView) notECTBeside(senders []group[string], ect int64) []report.Finding {
@@ -159,8 +152,8 @@ func (v *congestionView) notECTBeside(senders []group[string], ect int64) []repo
 		f := notECTFinding(flows, n, g.key)
 		lost := total(flows, (*report.Flow).Lost)
 		f.Values["lost"] = lost
-		f.Summary = fmt.Sprintf("%s of %s in %s are Not-ECT, while %s beside them can be marked: a congested queue drops them where it marks the others (%s lost).",
-			report.Counted(n, "data frame"), g.key, report.Counted(int64(len(flows)), "flow"), report.Counted(ect, "data frame"), were(lost, "packet"))
+		f.Summary = fmt.Sprintf("%s of %s in %s %s Not-ECT, while %s beside them can be marked: a congested queue drops them where it marks the others (%s lost).",
+			report.Counted(n, "data frame"), g.key, report.Counted(int64(len(flows)), "flow"), report.Are(n), report.Counted(ect, "data frame"), report.CountedWere(lost, "packet"))
 		f.Filter = fmt.Sprintf("infiniband && %s && %s", address(g.key, "src"), ecnField(g.key)+" == 0")
 		out = append(out, f)
 	}

@@ -41,7 +41,7 @@ func (s spread) effective() (paths float64, keys, largest, sum int64) {
 func judgeEntropy(r *report.Report, c *analysis.Config) []report.Finding {
 	ports, queues := spread{}, spread{}
 	used := map[[3]string][]string{} // ports by row
-	for _, row := range rows(r, "entropy", "paths") {
+	for _, row := range r.Rows("entropy", "paths") {
 		k := [4]string(row.Key)
 		queues[k] += row.Values[2]
 		k[3] = ""

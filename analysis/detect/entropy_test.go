@@ -115,7 +115,7 @@ func TestManyPortsOfOneQueuePairAreBounded(t *testing.T) {
 	for psn := range ib.PSN(100) {
 		w.write(1, 2, 0x10, psn, func(p *packet) { p.port = 0xC000 + uint16(psn) })
 	}
-	got := rows(findings(t, w), "entropy", "paths")
+	got := findings(t, w).Rows("entropy", "paths")
 	if want := 1 + entropyPorts + 1; len(got) != want {
 		t.Fatalf("%d rows, want %d", len(got), want)
 	}

@@ -156,18 +156,6 @@ func condense(fs []report.Finding, what, filter string) []report.Finding {
 	return []report.Finding{sum}
 }
 
-// rows returns the rows of an analyzer's table; none where it is missing.
-func rows(r *report.Report, section, table string) []report.Row {
-	for i := range r.Sections {
-		if s := &r.Sections[i]; s.Name == section {
-			if t := s.Table(table); t != nil {
-				return t.Rows
-			}
-		}
-	}
-	return nil
-}
-
 // addTable adds a table to the section of an analyzer, where it has rows.
 func addTable(r *report.Report, section string, t report.Table) {
 	if len(t.Rows) > 0 {
@@ -192,6 +180,9 @@ func between(h hosts) string {
 
 // address filters one address; which is src or dst.
 func address(addr, which string) string {
+	if lid, ok := strings.CutPrefix(addr, "LID "); ok {
+		return fmt.Sprintf("infiniband.lrh.%.1slid == %s", which, lid)
+	}
 	family := "ip"
 	if strings.Contains(addr, ":") {
 		family = "ipv6"
@@ -201,11 +192,14 @@ func address(addr, which string) string {
 
 // toward filters what travels in a row.
 func toward(f *report.Flow) string {
-	if f.Version == 1 {
+	if hasGRH(f) {
 		return fmt.Sprintf("infiniband.bth.destqp == %#08x && infiniband.grh.sgid == %s", f.DestQP, gid(f.Src))
 	}
 	return fmt.Sprintf("infiniband.bth.destqp == %#08x && %s", f.DestQP, between(hostsOf(f)))
 }
+
+// hasGRH reports whether the addresses of a row stand in a GRH.
+func hasGRH(f *report.Flow) bool { return f.Version != 2 && !strings.HasPrefix(f.Src, "LID ") }
 
 // gid writes an address as a GRH holds it.
 func gid(addr string) string {

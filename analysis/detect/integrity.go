@@ -121,7 +121,7 @@ func (n *integrity) Report(r *report.Report) {
 	r.Totals.ICRCBad += n.lost
 	for k, x := range n.strays {
 		r.Totals.ICRCBad += x.count
-		row(text(k.src), text(k.dst), damagedStray, x)
+		row(decode.Address(k.src), decode.Address(k.dst), damagedStray, x)
 	}
 	addTable(r, "integrity", t)
 }

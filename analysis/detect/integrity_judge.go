@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -18,8 +17,6 @@ const (
 )
 
 const icrcAdvice = "`ethtool -S` on the receiver counts rx_icrc_encapsulated; rx_crc_errors_phy and symbol errors of the ports on the way point to a cable or optic. "
-
-func text(a [16]byte) string { return netip.AddrFrom16(a).Unmap().String() }
 
 // party is what is known of the frames from or to one host.
 type party struct {
@@ -71,7 +68,7 @@ func readIntegrity(r *report.Report) *integrityView {
 			v.from[g.key.src].accepted += bad
 		}
 	}
-	for _, row := range rows(r, "integrity", "damaged") {
+	for _, row := range r.Rows("integrity", "damaged") {
 		h := hosts{row.Key[0], row.Key[1]}
 		if row.Key[2] == damagedCopy {
 			v.copies[h] = v.copies[h].row(row, h.src)

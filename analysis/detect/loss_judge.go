@@ -190,8 +190,8 @@ func lossAck(f *report.Flow) report.Finding {
 
 func lossDatagram(f *report.Flow) report.Finding {
 	out := lossFinding(f, "loss.datagram", report.Warning, f.LostUpstream, analysis.LostUpstream)
-	out.Summary = fmt.Sprintf("%s from %s to %s %s are missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
-		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Counted(f.Gaps, "gap"), f.Transport)
+	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
+		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), report.Counted(f.Gaps, "gap"), f.Transport)
 	out.Values = map[string]int64{"lost_upstream": f.LostUpstream, "gaps": f.Gaps, "request_frames": f.RequestFrames}
 	out.Not = "Not reordering: the missing numbers did not come later."
 	out.Advice = fmt.Sprintf("If reliable flows of the same capture show capture.missed, suspect the capture; if they show loss.upstream, the network between %s and the tap. "+

@@ -12,7 +12,7 @@ import (
 // fell silent while the capture goes on, unresolved where the capture ends.
 func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	var dead, unresolved []report.Finding
-	open := rows(r, "loss", "open")
+	open := r.Rows("loss", "open")
 	if len(open) == 0 {
 		return nil
 	}

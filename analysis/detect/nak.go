@@ -206,7 +206,7 @@ var fatalNAKs = []fatalNAK{
 
 func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
 	refused := map[[3]string]report.Row{}
-	for _, row := range rows(r, "nak", "refused") {
+	for _, row := range r.Rows("nak", "refused") {
 		refused[[3]string(row.Key[:3])] = row
 	}
 	var out []report.Finding
@@ -234,7 +234,10 @@ func (k *fatalNAK) finding(f *report.Flow, n int64, row report.Row) report.Findi
 	what := "a request that was not seen"
 	if len(row.Key) > 0 && row.Key[4] == k.syndrome.String() {
 		if row.Key[5] != "" {
-			what = fmt.Sprintf("%s of %s bytes", row.Key[5], row.Key[7])
+			what = row.Key[5]
+			if row.Key[7] != "0" { // an ATOMIC has no length
+				what += fmt.Sprintf(" of %s bytes", row.Key[7])
+			}
 			if row.Key[6] != "" {
 				what += fmt.Sprintf(" at address %s with R_Key %s", row.Key[6], row.Key[8])
 			}

@@ -10,7 +10,7 @@ import (
 
 func judgeReorder(r *report.Report, _ *analysis.Config) []report.Finding {
 	timed := map[hosts][]report.Row{}
-	for _, row := range rows(r, "reorder", "lateness") {
+	for _, row := range r.Rows("reorder", "lateness") {
 		h := hosts{row.Key[0], row.Key[1]}
 		timed[h] = append(timed[h], row)
 	}

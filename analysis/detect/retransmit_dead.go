@@ -48,7 +48,7 @@ func stuckRows(r *report.Report, n neighbours) map[*report.Flow]*stuckRow {
 	for i := range r.Captures {
 		end = max(end, r.Captures[i].LastNs)
 	}
-	for _, row := range rows(r, "retransmit", "stuck") {
+	for _, row := range r.Rows("retransmit", "stuck") {
 		for _, f := range n[hosts{row.Key[0], row.Key[1]}] {
 			v := row.Values
 			if qpText(f.DestQP) != row.Key[2] || v[3] < f.FirstNs || v[3] > f.LastNs || f.LastNs-v[3] >= v[2] {
@@ -79,7 +79,7 @@ func (s *stuckRow) lookAround(r *report.Report, n neighbours) {
 			s.other += f.Frames
 		}
 	}
-	for _, row := range rows(r, "retransmit", "others") {
+	for _, row := range r.Rows("retransmit", "others") {
 		if row.Key[0] == h.dst && row.Key[1] == h.src {
 			s.others += row.Values[0]
 		}
@@ -167,7 +167,7 @@ func deadFinding(g group[hosts], rule string, rows []*stuckRow) report.Finding {
 			"timeout_exponent": int64(exponent(w.interval)), "silence_ns": w.silence},
 		Filter: between(g.key),
 	}
-	if w.flow.Version == 1 {
+	if hasGRH(w.flow) {
 		out.Filter = fmt.Sprintf("infiniband.grh.sgid == %s && infiniband.grh.dgid == %s", gid(g.key.src), gid(g.key.dst))
 	}
 	if w.doubling {

@@ -57,7 +57,7 @@ func rowKey(f *report.Flow) [3]string { return [3]string{f.Src, f.Dst, qpText(f.
 // intervalsOf returns the rows of a table by flow.
 func intervalsOf(r *report.Report, table string) map[[3]string][]int64 {
 	out := map[[3]string][]int64{}
-	for _, row := range rows(r, "retransmit", table) {
+	for _, row := range r.Rows("retransmit", table) {
 		out[[3]string(row.Key)] = row.Values
 	}
 	return out

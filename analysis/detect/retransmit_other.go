@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"net/netip"
-
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 )
@@ -27,9 +25,7 @@ func (o otherTraffic) count(p *decode.Packet) {
 func (o otherTraffic) table() report.Table {
 	t := report.Table{Name: "others", Help: "Frames that are no RoCE, by sender and receiver.", Keys: []string{"src", "dst"}, Columns: columns("frames", "frames")}
 	for k, n := range o {
-		t.Rows = append(t.Rows, report.Row{Key: []string{addressText(k[0]), addressText(k[1])}, Values: []int64{n}})
+		t.Rows = append(t.Rows, report.Row{Key: []string{decode.Address(k[0]), decode.Address(k[1])}, Values: []int64{n}})
 	}
 	return t
 }
-
-func addressText(a [16]byte) string { return netip.AddrFrom16(a).Unmap().String() }

@@ -15,7 +15,7 @@ const rnrFilter = "infiniband.aeth.syndrome.opcode == 1"
 
 func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
 	codes, longest := map[[3]string][]int{}, map[[3]string]int64{}
-	for _, row := range rows(r, "rnr", "stalls") {
+	for _, row := range r.Rows("rnr", "stalls") {
 		k := [3]string(row.Key[:3])
 		code, _ := strconv.Atoi(row.Key[3])
 		codes[k] = append(codes[k], code)
@@ -102,7 +102,7 @@ func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
 	for i := range r.Flows {
 		end = max(end, r.Flows[i].LastNs)
 	}
-	for _, row := range rows(r, "rnr", "open") {
+	for _, row := range r.Rows("rnr", "open") {
 		tries, wait, at := row.Values[0], row.Values[1], row.Values[2]
 		hung := sentAfter(r, hosts{row.Key[1], row.Key[0]}, 1, at) // a disconnect, where a queue pair has just failed
 		if end-at < int64(c.Limits.RNRGiveUp)*wait && !hung {

@@ -27,6 +27,8 @@ func (p *page) head(r *report.Report, f *facts) {
 	}
 	p.entry(0, headLabel, "Time", timeLine(f))
 	p.entry(0, headLabel, "RoCE", roceLine(&r.Totals))
+	p.entry(0, headLabel, "Wrapped", wrappedLine(r))
+	p.entry(0, headLabel, "Unusual", wireLine(r, report.OddTable, ": "))
 	p.entry(0, headLabel, "Flows", flowLine(r, f))
 	p.entry(0, headLabel, "Quality", qualityLine(r, f))
 	p.verdict(r, f)
@@ -63,7 +65,7 @@ func timeLine(f *facts) string {
 
 // roceLine says what the frames are.
 func roceLine(t *report.Totals) string {
-	roce := counted(amount{t.RoCEv2, "RoCEv2 frame"}, amount{t.RoCEv1, "RoCEv1 frame"})
+	roce := counted(amount{t.RoCEv2, "RoCEv2 frame"}, amount{t.RoCEv1, "RoCEv1 frame"}, amount{t.NativeIB, "native InfiniBand frame"})
 	if t.RoCE == 0 {
 		roce = "none"
 	}
@@ -76,6 +78,39 @@ func roceLine(t *report.Totals) string {
 		roce += "; " + rest
 	}
 	return roce
+}
+
+// wireLine lists a table of the wire section, what is most first.
+func wireLine(r *report.Report, table, lead string) string {
+	var parts []string
+	for _, row := range report.MostFirst(r.Rows(report.WireSection, table)) {
+		n := report.Count(row.Values[0])
+		if len(parts) == 0 {
+			n = report.Counted(row.Values[0], "frame")
+		}
+		parts = append(parts, n+lead+row.Key[0])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wrappedLine says in what frames came, and in which virtual networks.
+func wrappedLine(r *report.Report) string {
+	text := wireLine(r, report.WrappedTable, " in ")
+	var networks []uint32
+	for i := range r.Flows {
+		if v := r.Flows[i].VNI; v != nil && !slices.Contains(networks, *v) {
+			networks = append(networks, *v)
+		}
+	}
+	slices.Sort(networks)
+	const few = 6
+	for i, v := range networks[:min(few, len(networks))] {
+		text += fmt.Sprintf("%s%d", []string{"; VNI ", ", "}[min(i, 1)], v)
+	}
+	if len(networks) > few {
+		text += fmt.Sprintf(" and %d more", len(networks)-few)
+	}
+	return text
 }
 
 // amount is a number of something.
@@ -134,6 +169,10 @@ func qualityLine(r *report.Report, f *facts) string {
 	return strings.Join(parts, "; ")
 }
 
+// wholeFrames is a snap length that no frame reaches, as capturing programs set
+// it when nothing is to be cut: something else cut the frame.
+const wholeFrames = 65535
+
 // cutAt names the snap length where all captures share one.
 func cutAt(r *report.Report) string {
 	var length int64
@@ -146,7 +185,7 @@ func cutAt(r *report.Report) string {
 		}
 		length = c.SnapLen
 	}
-	if length == 0 {
+	if length == 0 || length >= wholeFrames {
 		return ""
 	}
 	return fmt.Sprintf(" at %d bytes", length)

@@ -47,7 +47,8 @@ type Totals struct {
 	RoCE      int64 `json:"roce_frames"`
 	RoCEv1    int64 `json:"rocev1_frames"`
 	RoCEv2    int64 `json:"rocev2_frames"`
-	Other     int64 `json:"other_frames"` // understood, and not RoCE
+	NativeIB  int64 `json:"infiniband_frames"` // the same transport on InfiniBand's own link layer; they count as RoCE, too
+	Other     int64 `json:"other_frames"`      // understood, and not RoCE
 	Malformed int64 `json:"malformed_frames"`
 	Fragments int64 `json:"fragment_frames"`
 	// CutShort counts frames whose captured bytes end before the BTH does.

@@ -1,5 +1,10 @@
 package report
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Kind says how a measure adds up when reports are merged.
 type Kind string
 
@@ -58,6 +63,25 @@ func (r *Report) Section(name string) *Section {
 	}
 	r.Sections = append(r.Sections, Section{Name: name})
 	return &r.Sections[len(r.Sections)-1]
+}
+
+// Rows returns the rows of a table, none where the report does not have it.
+func (r *Report) Rows(section, table string) []Row {
+	for i := range r.Sections {
+		if s := &r.Sections[i]; s.Name == section {
+			if t := s.Table(table); t != nil {
+				return t.Rows
+			}
+		}
+	}
+	return nil
+}
+
+// MostFirst returns rows by their first column, the largest first.
+func MostFirst(rows []Row) []Row {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Values[0], a.Values[0]) })
+	return rows
 }
 
 // Table returns the table of that name, or nil.

@@ -64,6 +64,23 @@ func Counted(n int64, noun string) string {
 	return Count(n) + " " + noun + "s"
 }
 
+// Are returns the verb for a number of things: "is" for one, else "are".
+func Are(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// CountedWere returns what Counted does with its verb: "1 packet was", "no"
+// things being many: "0 packets were".
+func CountedWere(n int64, noun string) string {
+	if n == 1 {
+		return Counted(n, noun) + " was"
+	}
+	return Counted(n, noun) + " were"
+}
+
 // Short returns a number with three digits for a narrow column: "847",
 // "12.8k", "3.1M".
 func Short(n int64) string {

@@ -44,9 +44,10 @@ var arrows = map[string][]string{
 	"analysis/render":        {"analysis/report"},
 	"analysis/report":        {},
 
-	"pcaps":       {},
-	"pcaps/synth": {"decode", "decode/ib", "decode/roce", "decode/capture", "github.com/google/gopacket/"},
-	"pcaps/lab":   {},
+	"pcaps":         {},
+	"pcaps/synth":   {"decode", "decode/ib", "decode/roce", "decode/capture", "github.com/google/gopacket/"},
+	"pcaps/wrapped": {"decode", "decode/capture"},
+	"pcaps/lab":     {},
 }
 
 // topLevel is all that may lie at the top, beside files whose names begin with

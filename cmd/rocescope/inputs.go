@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -127,7 +126,7 @@ func (in *input) describe() report.Capture {
 		Truncated: int64(i.Truncated), Damaged: in.damaged(),
 	}
 	for _, f := range i.Interfaces {
-		if name := linkName(f.Link); !slices.Contains(c.LinkTypes, name) {
+		if name := f.Link.String(); !slices.Contains(c.LinkTypes, name) {
 			c.LinkTypes = append(c.LinkTypes, name)
 		}
 		c.SnapLen = max(c.SnapLen, int64(f.SnapLen))
@@ -166,19 +165,4 @@ func (a *app) tellDamage(ins *inputs) (damaged bool) {
 		}
 	}
 	return damaged
-}
-
-// linkName is what a reader calls a link type.
-func linkName(l decode.LinkType) string {
-	switch l {
-	case decode.LinkEthernet:
-		return "Ethernet"
-	case decode.LinkRaw, decode.LinkIPv4, decode.LinkIPv6:
-		return "raw IP"
-	case decode.LinkSLL:
-		return "Linux cooked"
-	case decode.LinkSLL2:
-		return "Linux cooked v2"
-	}
-	return "link type " + strconv.Itoa(int(l))
 }

@@ -1,0 +1,12 @@
+package report
+
+// The section that says what stands around the RoCE packets, and its tables.
+const (
+	WireSection  = "wire"
+	WrappedTable = "encapsulations"
+	OddTable     = "oddities"
+	PortTable    = "ports"
+	MirrorTable  = "mirrors"
+	DCBTable     = "dcb"
+	OthersTable  = "others"
+)

@@ -80,7 +80,7 @@ type Packet struct {
 	// The network header, down to TTL: valid, whatever the status, where an IP
 	// header or a GRH was read; that is where Dst is not zero.
 	//
-	// Native InfiniBand without a GRH has its LIDs here, as ::9, and IPv6 set;
+	// Native InfiniBand without a GRH has its LIDs here, which Address names, and IPv6 set;
 	// the rest is zero.
 	Src [16]byte // IPv4 as ::ffff:a.b.c.d; the GRH's GIDs for RoCEv1
 	Dst [16]byte // as Src

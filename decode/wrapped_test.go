@@ -1,5 +1,7 @@
 package decode
 
+import "testing"
+
 import "github.com/rocescope/rocescope/decode/ib"
 
 var (

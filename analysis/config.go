@@ -77,7 +77,7 @@ type Limits struct {
 func Defaults(workers int) *Config {
 	return &Config{
 		Workers:  max(1, workers),
-		MaxFlows: 1 << 20,
+		MaxFlows: 1 << 17,
 		Limits: Limits{
 			RNRShare:        0.01,
 			RNRWait:         1_000_000,

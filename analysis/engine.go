@@ -200,7 +200,7 @@ func (e *engine) finish() (*report.Report, error) {
 
 // report returns what the shard has counted so far.
 func (s *shard) report() *report.Report {
-	r := &report.Report{Schema: report.Schema, Totals: s.totals}
+	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: make([]report.Flow, 0, len(s.rows))}
 	for _, row := range s.rows {
 		if row == s.other {
 			r.Flows = append(r.Flows, report.Flow{Src: report.Other, Dst: report.Other, Frames: row.count.Frames, Bytes: row.count.Bytes,

@@ -195,7 +195,7 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	}
 	if r == nil {
 		r = s.newRow(b, k, p)
-		r.suspect = bad
+		r.suspect = bad && r != s.other
 		return r, 0
 	}
 	r.suspect = false

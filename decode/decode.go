@@ -14,6 +14,7 @@ type Decoder struct {
 
 	net  network
 	icrc ib.ICRC
+	bth  ib.BTH // read here, where it need not be cleared before
 }
 
 // network is what the transport must know of the header below it. It lives in

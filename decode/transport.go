@@ -95,7 +95,7 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	if size < ib.BTHLen+ib.ICRCLen {
 		return end(p, Malformed)
 	}
-	var h ib.BTH
+	h := &d.bth
 	if !h.Parse(data[off:]) {
 		return end(p, Truncated)
 	}
@@ -107,13 +107,13 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	}
 	// One question for all that is rare.
 	if h.TVer|h.Reserved6|h.Reserved7 != 0 || !defaultPKey(h.PKey) || rareOpcodes[h.Opcode] {
-		p.Odd |= oddBTH(&h, info)
+		p.Odd |= oddBTH(h, info)
 		if h.Opcode == ib.CNP {
 			n = 0 // the 16 bytes that follow are reserved
 		}
 	}
 	p.Version, p.PayloadLen = version, uint32(n)
-	p.setBTH(&h)
+	p.setBTH(h)
 	if payload <= len(data) {
 		p.HasExt, p.PayloadOff = true, uint16(payload)
 		if info.Len != 0 {

@@ -21,12 +21,12 @@ var Integrity = add(analysis.Analyzer{
 type integrity struct {
 	flows  []integrityFlow
 	strays map[addresses]*badFrames
-	lost   int64 // strays beyond the cap
 }
 
 type integrityFlow struct {
 	state  [3]int64 // by decode.ICRCState
 	copies badFrames
+	last   uint64 // frame with a bad ICRC
 }
 
 type addresses struct{ src, dst [16]byte }
@@ -61,8 +61,10 @@ func (n *integrity) Observe(b *analysis.Batch) {
 				at(&n.flows, b.Flow[i]).copies.add(p)
 			}
 		default:
-			at(&n.flows, b.Flow[i]).state[p.ICRC]++
+			f := at(&n.flows, b.Flow[i])
+			f.state[p.ICRC]++
 			if p.ICRC == decode.ICRCBad {
+				f.last = p.Frame
 				b.Note(analysis.BadICRC, i)
 			}
 		}
@@ -74,10 +76,11 @@ func (n *integrity) stray(p *decode.Packet) {
 	s := n.strays[k]
 	if s == nil {
 		if len(n.strays) >= straysMax {
-			n.lost++
-			return
+			k = addresses{} // names nobody
 		}
-		s = new(badFrames)
+		if s = n.strays[k]; s == nil {
+			s = new(badFrames)
+		}
 		n.strays[k] = s
 	}
 	s.add(p)
@@ -95,6 +98,14 @@ func (f *badFrames) add(p *decode.Packet) {
 	f.lastFrame, f.lastNs = p.Frame, max(f.lastNs, p.Time)
 }
 
+// join adds frames that came earlier or later.
+func (f *badFrames) join(x *badFrames) {
+	f.count += x.count
+	f.answers += x.answers
+	f.firstFrame, f.lastFrame = min(f.firstFrame, x.firstFrame), max(f.lastFrame, x.lastFrame)
+	f.firstNs, f.lastNs = min(f.firstNs, x.firstNs), max(f.lastNs, x.lastNs)
+}
+
 func (n *integrity) Report(r *report.Report) {
 	t := report.Table{
 		Name: "damaged", Help: "Frames with a bad ICRC that no flow counts: of no flow, or further copies of a good one.",
@@ -105,6 +116,16 @@ func (n *integrity) Report(r *report.Report) {
 	row := func(src, dst, what string, x *badFrames) {
 		t.Rows = append(t.Rows, report.Row{Key: []string{src, dst, what},
 			Values: []int64{x.count, x.answers, int64(x.firstFrame), int64(x.lastFrame), x.firstNs, x.lastNs}})
+	}
+	strays := map[hosts]*badFrames{}
+	stray := func(h hosts, x *badFrames) {
+		if strays[h] == nil && len(strays) >= straysMax {
+			h = hosts{report.Other, report.Other}
+		}
+		if strays[h] == nil {
+			strays[h] = &badFrames{firstFrame: x.firstFrame, firstNs: x.firstNs}
+		}
+		strays[h].join(x)
 	}
 	for id := range n.flows {
 		x, f := &n.flows[id], &r.Flows[id]
@@ -117,11 +138,20 @@ func (n *integrity) Report(r *report.Report) {
 		if x.copies.count > 0 && f.Src != report.Other {
 			row(f.Src, f.Dst, damagedCopy, &x.copies)
 		}
+		if f.Frames == 1 && x.state[decode.ICRCBad] == 1 && f.Src != report.Other { // the engine leaves such a row out
+			stray(hostsOf(f), &badFrames{count: 1, firstFrame: x.last, lastFrame: x.last, firstNs: f.FirstNs, lastNs: f.FirstNs})
+		}
 	}
-	r.Totals.ICRCBad += n.lost
 	for k, x := range n.strays {
 		r.Totals.ICRCBad += x.count
-		row(decode.Address(k.src), decode.Address(k.dst), damagedStray, x)
+		h := hosts{report.Other, report.Other}
+		if k != (addresses{}) {
+			h = hosts{decode.Address(k.src), decode.Address(k.dst)}
+		}
+		stray(h, x)
+	}
+	for h, x := range strays {
+		row(h.src, h.dst, damagedStray, x)
 	}
 	addTable(r, "integrity", t)
 }

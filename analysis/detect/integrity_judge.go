@@ -54,6 +54,11 @@ func judgeIntegrity(r *report.Report, c *analysis.Config) []report.Finding {
 
 func readIntegrity(r *report.Report) *integrityView {
 	v := &integrityView{from: map[string]*party{}, to: map[string]*party{}, copies: map[hosts]*party{}}
+	for i := range r.Flows {
+		if f := &r.Flows[i]; f.Src == report.Other {
+			v.to[report.Other] = v.to[report.Other].flow(f, report.Other)
+		}
+	}
 	directions := groupBy(r, hostsOf)
 	back := map[hosts][]*report.Flow{}
 	for _, g := range directions {
@@ -74,7 +79,9 @@ func readIntegrity(r *report.Report) *integrityView {
 			v.copies[h] = v.copies[h].row(row, h.src)
 			continue
 		}
-		v.from[h.src] = v.from[h.src].row(row, h.dst)
+		if h.src != report.Other {
+			v.from[h.src] = v.from[h.src].row(row, h.dst)
+		}
 		v.to[h.dst] = v.to[h.dst].row(row, h.src)
 	}
 	return v
@@ -136,6 +143,9 @@ func (p *party) finding(rule string, severity report.Severity) report.Finding {
 func (v *integrityView) rewritten() *report.Finding {
 	all := party{peers: map[string]bool{}}
 	var accepted int64
+	if p := v.to[report.Other]; p != nil {
+		all.good += p.good
+	}
 	for _, src := range sortedKeys(v.from) {
 		p := v.from[src]
 		all.good += p.good
@@ -177,9 +187,14 @@ func (v *integrityView) path(blamed map[string]bool) []report.Finding {
 		f := p.finding("icrc.path", report.Warning)
 		f.Summary = fmt.Sprintf("%s of the checked packets towards %s, %s of %s, fail the ICRC: they were damaged between the sender and the tap (from %s).",
 			report.Share(p.bad, p.bad+p.good), dst, report.Count(p.bad), report.Count(p.bad+p.good), report.Counted(int64(len(p.peers)), "sender"))
+		f.Filter = "infiniband && " + address(dst, "dst")
+		if dst == report.Other {
+			f.Summary = fmt.Sprintf("%s of the checked packets of flows beyond the limit on their number, %s of %s, fail the ICRC. Who sent them is not kept.",
+				report.Share(p.bad, p.bad+p.good), report.Count(p.bad), report.Count(p.bad+p.good))
+			f.Filter = "infiniband"
+		}
 		f.Not = "Not truncated packets, which are not checked, and not a sender that computes the ICRC wrong: its other packets are right."
 		f.Advice = icrcAdvice + "The receiver drops such packets in silence; the losses that follow are their doing."
-		f.Filter = "infiniband && " + address(dst, "dst")
 		out = append(out, f)
 	}
 	return out

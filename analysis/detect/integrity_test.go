@@ -3,6 +3,7 @@ package detect
 import (
 	"testing"
 
+	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -71,4 +72,36 @@ func TestCutFramesAreUncheckedNotBad(t *testing.T) {
 		t.Errorf("%d unchecked and %d bad, want 10 and 0", r.Totals.ICRCUnchecked, r.Totals.ICRCBad)
 	}
 	silent(t, r, "icrc.sender", "icrc.path")
+}
+
+// A scan with made-up queue pairs, one damaged packet each: no flow is believed
+// in, a cap on flows or none, and no packet is lost to the finding.
+func TestDamagedPacketsOfMadeUpQueuePairsAreTold(t *testing.T) {
+	for _, maxFlows := range []int{1, 64, 1 << 17} {
+		w := newWire()
+		for i := range 1000 {
+			w.send(packet{src: byte(i), dst: byte(i >> 5), op: writeOnly, qp: uint32(i) + 100, psn: ib.PSN(i * 4711 & ib.PSNMask), ext: reth(0, 1, 64), payload: 64, bad: true})
+		}
+		cfg := analysis.Defaults(1)
+		cfg.MaxFlows = maxFlows
+		r, err := analysis.Run(t.Context(), w, All(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		analysis.Judge(r, All(), cfg)
+		var told int64
+		for _, f := range r.Findings {
+			if f.Rule == "icrc.path" {
+				told += f.Count
+			}
+		}
+		if told != 1000 || r.Totals.ICRCBad != 1000 {
+			t.Errorf("at most %d flows: findings tell of %d damaged packets and totals of %d, want 1000", maxFlows, told, r.Totals.ICRCBad)
+		}
+		for i := range r.Flows {
+			if f := &r.Flows[i]; f.Src != report.Other {
+				t.Errorf("at most %d flows: %s is taken for a flow", maxFlows, f.Ref())
+			}
+		}
+	}
 }

@@ -105,10 +105,8 @@ func bit(get func(*decode.Packet) bool) func(*line) string {
 }
 
 func addr(get func(*decode.Packet) [16]byte) func(*line) string {
-	return func(l *line) string { return address(get(&l.packet)) }
+	return func(l *line) string { return decode.Address(get(&l.packet)) }
 }
-
-func address(a [16]byte) string { return netip.AddrFrom16(a).Unmap().String() }
 
 // seconds writes nanoseconds as seconds, with all their digits.
 func seconds(ns int64) string {

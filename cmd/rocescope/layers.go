@@ -10,6 +10,8 @@ import (
 	"github.com/google/gopacket"
 	"github.com/google/gopacket/layers"
 	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+	"github.com/rocescope/rocescope/decode/roce"
 )
 
 // writeLayers writes all the layers that gopacket finds in a frame.
@@ -24,11 +26,16 @@ func writeLayers(w *bufio.Writer, l *line) error {
 		fmt.Fprintf(w, "  Analysis: %s\n", strings.Join(flags, ", "))
 	}
 	first, skip, remark := beginning(l.link, l.data)
+	data := l.data[skip:]
+	if begin, end, ok := ofRoCE(p, l.data); first == nil && ok {
+		first, data = roce.LayerTypeBTH, l.data[begin:end]
+		remark += fmt.Sprintf(": shown from the BTH on, behind %d bytes", begin)
+	}
 	if remark != "" {
 		fmt.Fprintf(w, "  %s\n", remark)
 	}
 	if first != nil {
-		packet := gopacket.NewPacket(l.data[skip:], first, gopacket.NoCopy)
+		packet := gopacket.NewPacket(data, first, gopacket.NoCopy)
 		for _, layer := range packet.Layers() {
 			fmt.Fprintf(w, "  %v (%d bytes): %s\n", layer.LayerType(), len(layer.LayerContents()), fieldsOf(layer))
 		}
@@ -80,5 +87,13 @@ func beginning(link decode.LinkType, data []byte) (first gopacket.Decoder, skip 
 		t := layers.EthernetType(binary.BigEndian.Uint16(data))
 		return t, 20, fmt.Sprintf("Linux cooked v2 (20 bytes), which gopacket has no layer for: protocol %v, interface %d", t, binary.BigEndian.Uint32(data[4:]))
 	}
-	return nil, 0, fmt.Sprintf("gopacket does not know the link type %d", link)
+	return nil, 0, fmt.Sprintf("gopacket does not know the link type %d (%v)", uint16(link), link)
+}
+
+// ofRoCE returns where the BTH begins and the ICRC ends, for link types that
+// gopacket does not know.
+func ofRoCE(p *decode.Packet, data []byte) (begin, end int, ok bool) {
+	begin = int(p.PayloadOff) - int(p.Op.Info().Len) - ib.BTHLen
+	end = min(len(data), int(p.PayloadOff)+int(p.PayloadLen)+int(p.PadCnt)+ib.ICRCLen)
+	return begin, end, p.Status == decode.RoCE && p.HasExt && 0 <= begin && begin <= end
 }

@@ -32,6 +32,7 @@ func (t *text) line(l *line) string {
 		padded(ends, t.ends), padded(what, t.what), fmt.Sprintf("%5d B", p.Len),
 	}
 	parts = append(parts, details(p)...)
+	parts = append(parts, around(p)...)
 	if flags := l.flagTexts(); len(flags) > 0 {
 		parts = append(parts, "["+strings.Join(flags, ", ")+"]")
 	}
@@ -46,7 +47,7 @@ func padded(s string, width int) string {
 func ends(p *decode.Packet) string {
 	switch {
 	case p.Dst != [16]byte{}:
-		return address(p.Src) + " → " + address(p.Dst)
+		return decode.Address(p.Src) + " → " + decode.Address(p.Dst)
 	case p.DstMAC != [6]byte{}:
 		return net.HardwareAddr(p.SrcMAC[:]).String() + " → " + net.HardwareAddr(p.DstMAC[:]).String()
 	}
@@ -141,6 +142,27 @@ func marks(p *decode.Packet) []string {
 		if m.is {
 			d = append(d, m.name)
 		}
+	}
+	return d
+}
+
+// around says what a frame was wrapped in and what is unusual about it.
+func around(p *decode.Packet) []string {
+	var d []string
+	if p.Encap != 0 {
+		d = append(d, "in "+p.Encap.String())
+		if p.Tagged {
+			d = append(d, fmt.Sprintf("VID %d", p.VLAN))
+		}
+		if p.VNI != 0 {
+			d = append(d, fmt.Sprintf("VNI %d", p.VNI))
+		}
+		if p.CutByMirror {
+			d = append(d, "cut by the mirror")
+		}
+	}
+	if p.Odd != 0 {
+		d = append(d, p.Odd.String())
 	}
 	return d
 }

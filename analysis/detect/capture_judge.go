@@ -193,12 +193,12 @@ func noRoCE(r *report.Report) []report.Finding {
 	}
 	var there []string
 	for _, k := range []struct {
-		n    int64
-		what string
-	}{{t.Other, "frame of other protocols"}, {t.UET, "Ultra Ethernet frame"}, {t.PFC, "PFC frame"}, {t.Pause, "PAUSE frame"},
-		{t.Fragments, "IP fragment"}, {t.CutShort, "frame cut too short to tell"}, {t.Malformed, "malformed frame"}} {
+		n          int64
+		what, more string
+	}{{t.Other, "frame", " of other protocols"}, {t.UET, "Ultra Ethernet frame", ""}, {t.PFC, "PFC frame", ""}, {t.Pause, "PAUSE frame", ""},
+		{t.Fragments, "IP fragment", ""}, {t.CutShort, "frame", " cut too short to tell"}, {t.Malformed, "malformed frame", ""}} {
 		if k.n > 0 {
-			there = append(there, fmt.Sprintf("%s × %s", report.Count(k.n), k.what))
+			there = append(there, report.Counted(k.n, k.what)+k.more)
 		}
 	}
 	if most := mostOf(r); len(most) > 0 && t.Other > 0 {

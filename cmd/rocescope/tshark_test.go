@@ -28,10 +28,16 @@ func TestFieldsAreThoseOfTshark(t *testing.T) {
 			args = append(args, "-e", name)
 		}
 	}
+	files, err := filepath.Glob("../../pcaps/*.pcap*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no samples: ", err)
+	}
 	for _, file := range []string{"public/connectx4lx-cnp-and-rocev1.pcap", "public/ipv6-ack-rnr-all-nak-codes.pcap",
-		"softroce/loss_post.h2.pcap", "softroce/ipv6.h1.pcap", "softroce/clean_ud.h1.pcap", "softroce/rping.h1.pcap"} {
-		t.Run(file, func(t *testing.T) {
-			file := filepath.Join(recorded, file)
+		"softroce/loss_post.h2.pcap", "softroce/ipv6.h1.pcap", "softroce/clean_ud.h1.pcap", "softroce/rping.h1.pcap", "softroce/vlan.h1.pcap"} {
+		files = append(files, filepath.Join(recorded, file))
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			if _, err := os.Stat(file); err != nil {
 				t.Skip("the recorded captures are not here")
 			}

@@ -20,7 +20,7 @@ type Damage struct {
 	// Frame numbers the last whole frame before the damage, 0 if none.
 	Frame uint64
 	// What says what is wrong and what was left out for it, as
-	// "record header cut after 7 of 16 bytes".
+	// "record header cut after 7 of 16 bytes", with the bytes that were skipped.
 	What string
 }
 
@@ -34,6 +34,7 @@ type input struct {
 	window
 	raw     *source // what the stream is made of
 	info    Info
+	last    int64 // time of the last frame, for those that have none
 	damages []*Damage
 }
 
@@ -56,7 +57,7 @@ func (in *input) damage(offset int64, format string, args ...any) {
 // Read is to return from now on.
 func (in *input) end(what string, have, want int) error {
 	at := in.offset()
-	in.skip(have)
+	in.jump(have)
 	return in.endAt(at, what, int64(have), int64(want))
 }
 
@@ -77,16 +78,19 @@ func (in *input) endAt(at int64, what string, have, want int64) error {
 	return io.EOF
 }
 
-// stop is called where nothing that follows can be trusted: it notes the
-// damage and returns what Read is to return from now on.
-func (in *input) stop(format string, args ...any) error {
-	return in.stopAt(in.offset(), format, args...)
+// jump passes over n bytes, which peek has returned, of which nothing comes.
+func (in *input) jump(n int) {
+	in.skip(n)
+	in.info.Skipped += int64(n)
 }
 
+// stopAt is called where nothing that follows can be trusted: it notes the
+// damage and returns what Read is to return from now on.
 func (in *input) stopAt(at int64, format string, args ...any) error {
 	if err := in.failure(); err != nil {
 		return err
 	}
+	in.info.Unread = true
 	in.damage(at, format+"; the rest was not read", args...)
 	return io.EOF
 }

@@ -19,10 +19,16 @@
 //	}
 //	for _, d := range f.Damage() { ... }
 //
-// A damaged file is no error: all that can be read before (and, in a pcap, often
-// after) the damage is handed out, Read ends with io.EOF, and Damage says what
-// was lost and where. An error from Read means that the input itself failed,
-// as a disk or a network may.
+// A damaged file is no error: all that can be read before (and mostly after) the
+// damage is handed out, Read ends with io.EOF, and Damage says what was lost and
+// where. Info accounts for every byte: of frames, of headers and other blocks,
+// and skipped. An error from Read means that the input itself failed, as a disk
+// or a network may.
+//
+// Captures that were concatenated are read as one, whatever their formats, byte
+// orders and link types; so are packed ones, if all are packed alike. A packed
+// capture that grows by more than MaxRatioGzip or MaxRatioZstd is read no
+// further.
 //
 // Merge reads several inputs as one, in the order of time. PcapWriter and
 // PcapngWriter write what Read hands out.

@@ -12,11 +12,17 @@ import (
 type Info struct {
 	// Name is the input's, as given to Open or NewReader.
 	Name string
-	// Format is "pcap" or "pcapng".
+	// Format is "pcap" or "pcapng": that of the first where captures of both
+	// formats stand one after the other.
 	Format string
+	// Parts counts the headers of captures met: more than 1 where captures
+	// were concatenated. Each section of a pcapng is one.
+	Parts int
 	// Compression is "gzip", "zstd" or empty.
 	Compression string
-	// Interfaces are indexed by Frame.Iface. A pcap has exactly one.
+	// Interfaces are indexed by Frame.Iface. A pcap has exactly one; of
+	// concatenated pcaps each has its own, unless it is described as that
+	// before it is.
 	Interfaces []InterfaceInfo
 	// Frames counts the frames handed out.
 	Frames uint64
@@ -39,8 +45,18 @@ type Info struct {
 	// Damages counts damaged places. It may exceed the length of the list
 	// that File.Damage returns, which is bounded.
 	Damages uint64
-	// Skipped counts the bytes jumped over in search of a readable record.
-	Skipped int64
+	// FrameBytes counts the bytes of the records or blocks whose frames were
+	// handed out, with their headers, padding and options. OtherBytes counts
+	// those of file headers and of blocks that hold no frame. Skipped counts
+	// those of which nothing came: jumped over in search of a readable record,
+	// in a block that was left out, or in the last one, which is cut. Between
+	// two Reads the three add up to Bytes.
+	FrameBytes, OtherBytes, Skipped int64
+	// Unread is set where reading ended before the input did, for nothing that
+	// follows can be trusted. Where it is not, and Read has returned io.EOF,
+	// Bytes is the length of the uncompressed stream, up to where that breaks
+	// off.
+	Unread bool
 }
 
 // InterfaceInfo describes one capturing interface. A pcap gives only Link,
@@ -74,6 +90,7 @@ type InterfaceInfo struct {
 func (in *input) count(f *decode.Frame) {
 	i := &in.info
 	i.Frames++
+	in.last = f.Time
 	f.Number = i.Frames
 	if len(f.Data) < f.Len {
 		i.Truncated++

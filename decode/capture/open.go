@@ -17,7 +17,8 @@ type File struct {
 	err     error // what Read returns from now on
 }
 
-// records is a format: next fills f with the next frame, all but its number.
+// records is a format: next fills f with the next frame, all but its number. It
+// returns errAnother where the header of another capture stands next.
 type records interface {
 	next(f *decode.Frame) error
 }
@@ -87,12 +88,20 @@ func (f *File) Read(frame *decode.Frame) error {
 	if f.err != nil {
 		return f.err
 	}
-	if err := f.records.next(frame); err != nil {
-		f.err = err
-		return err
+	for {
+		err := f.records.next(frame)
+		if err == nil {
+			f.in.count(frame)
+			return nil
+		}
+		if err == errAnother {
+			f.records, err = f.in.another()
+		}
+		if err != nil {
+			f.err = err
+			return err
+		}
 	}
-	f.in.count(frame)
-	return nil
 }
 
 // Info returns what is known so far.

@@ -73,7 +73,7 @@ func (p *pcapng) simple(b []byte, at int64, f *decode.Frame) bool {
 	end := 12 + int(captured)
 	f.Data = b[12:end:end]
 	f.Len = wireLen(captured, length)
-	f.Time = p.prev
+	f.Time = p.last
 	f.Link = i.link
 	f.Iface = i.number
 	p.info.Untimed++

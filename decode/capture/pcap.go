@@ -2,7 +2,6 @@ package capture
 
 import (
 	"encoding/binary"
-	"io"
 	"math/bits"
 
 	"github.com/rocescope/rocescope/decode"
@@ -59,7 +58,9 @@ type pcap struct {
 	unit  int64  // nanoseconds of a time's fraction
 	usual uint32 // captured lengths above this are checked before belief
 	link  decode.LinkType
-	prev  uint32 // seconds of the last record; valid where Frames > 0
+	iface uint16
+	prev  uint32 // seconds of the last record; valid where timed
+	timed bool
 }
 
 func (in *input) newPcap(m pcapMagic) (records, error) {
@@ -68,6 +69,11 @@ func (in *input) newPcap(m pcapMagic) (records, error) {
 	if len(h) < pcapHeadLen {
 		return nil, in.cutHeader("its header", len(h), pcapHeadLen)
 	}
+	return in.pcap(m, h), nil
+}
+
+// pcap consumes the header h. There is room for one more interface.
+func (in *input) pcap(m pcapMagic, h []byte) *pcap {
 	p := &pcap{input: in, pcapMagic: m, unit: 1000, usual: classicRecord}
 	i := InterfaceInfo{TsResol: 6, SnapLen: p.u32(h[16:])}
 	if m.nano {
@@ -84,9 +90,15 @@ func (in *input) newPcap(m pcapMagic) (records, error) {
 		i.FCSLen = int(network>>28) * 2
 	}
 	p.link = i.Link
-	in.info.Interfaces = []InterfaceInfo{i}
+	// Parts of one capture, as tcpdump -C cuts it, are of one interface.
+	if n := len(in.info.Interfaces); n == 0 || in.info.Interfaces[n-1] != i {
+		in.info.Interfaces = append(in.info.Interfaces, i)
+	}
+	p.iface = uint16(len(in.info.Interfaces) - 1)
 	in.skip(pcapHeadLen)
-	return p, nil
+	in.info.OtherBytes += pcapHeadLen
+	in.info.Parts++
+	return p
 }
 
 func (p *pcap) u32(b []byte) uint32 {
@@ -112,32 +124,34 @@ func (p *pcap) next(f *decode.Frame) error {
 			return p.end("record header", len(h), p.headLen)
 		}
 		rec := p.record(h)
-		if p.odd(rec) && !p.borneOut(rec) {
-			if !p.resync(rec) {
-				return p.lost()
+		odd := p.odd(rec)
+		// Read as a record, a pcap's header has the length 0, and that of a
+		// pcapng is odd.
+		if (odd || rec.length == 0) && isHeader(h) {
+			return errAnother
+		}
+		if odd && !p.borneOut(rec) {
+			if err := p.resync(rec); err != nil {
+				return err
 			}
 			continue
 		}
 		n := p.headLen + int(rec.captured)
 		b := p.peek(n)
 		if len(b) < n {
-			return p.end("record", len(b), n)
+			if have := len(b); !p.overstated(have, n) {
+				return p.end("record", have, n)
+			}
+			continue
 		}
 		p.skip(n)
-		p.prev = rec.sec
+		p.info.FrameBytes += int64(n)
+		p.prev, p.timed = rec.sec, true
 		f.Data = b[p.headLen:n:n]
 		f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
 		f.Len = wireLen(rec.captured, rec.length)
 		f.Link = p.link
-		f.Iface = 0
+		f.Iface = p.iface
 		return nil
 	}
-}
-
-// lost ends a file in which no further record can be found.
-func (p *pcap) lost() error {
-	if err := p.failure(); err != nil {
-		return err
-	}
-	return io.EOF
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -14,8 +15,10 @@ const (
 	blockInterface = 1
 	blockPacket    = 2 // obsolete
 	blockSimple    = 3
+	blockNames     = 4
 	blockStats     = 5
 	blockEnhanced  = 6
+	blockSecrets   = 10
 
 	blockMin     = 12 // type, length, length again
 	sectionMin   = 28
@@ -37,7 +40,6 @@ type pcapng struct {
 	big     bool
 	section []iface // of the current section, by the number packets give
 	first   int     // the number in Info.Interfaces of section[0]
-	prev    int64   // time of the last frame, for those that have none
 }
 
 // An iface is what reading a packet needs to know of its interface.
@@ -67,15 +69,21 @@ func (in *input) newPcapng() (records, error) {
 
 // readOrder takes the byte order from the section header that b begins with.
 func (p *pcapng) readOrder(b []byte) bool {
-	switch binary.LittleEndian.Uint32(b[8:]) {
-	case 0x1a2b3c4d:
-		p.big = false
-	case 0x4d3c2b1a:
-		p.big = true
-	default:
-		return false
+	big, ok := orderOf(b)
+	if ok {
+		p.big = big
 	}
-	return true
+	return ok
+}
+
+func orderOf(section []byte) (big, ok bool) {
+	switch binary.LittleEndian.Uint32(section[8:]) {
+	case 0x1a2b3c4d:
+		return false, true
+	case 0x4d3c2b1a:
+		return true, true
+	}
+	return false, false
 }
 
 func (p *pcapng) u32(b []byte) uint32 {
@@ -98,9 +106,13 @@ func (p *pcapng) next(f *decode.Frame) error {
 	for {
 		at := p.offset()
 		kind, b, err := p.block()
+		if err == errJumped {
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		n := p.offset() - at
 		got := false
 		switch kind {
 		case blockEnhanced:
@@ -110,16 +122,28 @@ func (p *pcapng) next(f *decode.Frame) error {
 		case blockPacket:
 			got = p.packet(b, at, f)
 		default:
-			if err := p.describe(kind, b, at); err != nil {
+			used, err := p.describe(kind, b, at)
+			if used {
+				p.info.OtherBytes += n
+			} else {
+				p.info.Skipped += n
+			}
+			if err != nil {
 				return err
 			}
+			continue
 		}
 		if got {
-			p.prev = f.Time
+			p.info.FrameBytes += n
 			return nil
 		}
+		p.info.Skipped += n
 	}
 }
+
+// errJumped is what block returns where it has jumped to the next readable
+// block.
+var errJumped = errors.New("jumped to the next readable block")
 
 // block consumes the next block and returns it whole, or nil for one of a kind
 // not looked at that is too long to be held.
@@ -130,21 +154,24 @@ func (p *pcapng) block() (kind uint32, b []byte, err error) {
 	}
 	kind = p.u32(h)
 	if kind == blockSection && !p.readOrder(h) {
-		return 0, nil, p.stop("section header with the unknown byte order mark % x", h[8:12])
+		return 0, nil, p.resync("section header with the unknown byte order mark % x", h[8:12])
 	}
 	n := p.u32(h[4:])
+	if _, ok := pcapMagicOf(h); ok && isHeader(p.peek(headerLook)) {
+		return 0, nil, errAnother
+	}
 	if n < blockMin || n%4 != 0 {
-		return 0, nil, p.stop("block with the impossible length %d", n)
+		return 0, nil, p.resync("block with the impossible length %d", n)
 	}
 	if n > maxBlock {
 		return kind, nil, p.long(kind, n)
 	}
 	b = p.peek(int(n))
 	if len(b) < int(n) {
-		return 0, nil, p.end("block", len(b), int(n))
+		return 0, nil, p.overstated(len(b), int(n))
 	}
 	if again := p.u32(b[n-4:]); again != n {
-		return 0, nil, p.stop("block of %d bytes that ends with the length %d", n, again)
+		return 0, nil, p.resync("block of %d bytes that ends with the length %d", n, again)
 	}
 	p.skip(int(n))
 	return kind, b, nil
@@ -154,20 +181,28 @@ func (p *pcapng) block() (kind uint32, b []byte, err error) {
 // not be.
 func (p *pcapng) long(kind, n uint32) error {
 	if needed(kind) {
-		return p.stop("block of %d bytes, longer than any that holds a frame", n)
+		return p.resync("block of %d bytes, longer than any that holds a frame", n)
+	}
+	if p.enclosing(n) {
+		return errJumped
 	}
 	const tail = 4
 	at, body := p.offset(), int64(n)-tail
 	have := p.discard(body)
 	if have < body {
+		p.info.Skipped += have
 		return p.endAt(at, "block", have, int64(n))
 	}
 	b := p.peek(tail)
 	if len(b) < tail {
-		return p.endAt(at, "block", have+int64(len(b)), int64(n))
+		have += int64(len(b))
+		p.skip(len(b))
+		p.info.Skipped += have
+		return p.endAt(at, "block", have, int64(n))
 	}
 	if again := p.u32(b); again != n {
-		return p.stopAt(at, "block of %d bytes that ends with the length %d", n, again)
+		p.info.Skipped += have
+		return p.resync("block of %d bytes, begun at byte %d, that ends with the length %d", n, at, again)
 	}
 	p.skip(tail)
 	return nil

@@ -82,13 +82,13 @@ func TestPcapngDamage(t *testing.T) {
 		frames int
 		what   string
 	}{
-		{"a length too short for a block stops", with(more, 4, 8), 1, "block with the impossible length 8; the rest was not read"},
-		{"a length that is no multiple of 4 stops", with(more, 4, 37), 1, "impossible length 37"},
-		{"another length at the end stops", with(more, len(more)-4, 40), 1, "block of 36 bytes that ends with the length 40"},
-		{"a packet block longer than any frame stops", with(more, 4, 0xfffffff0), 1, "block of 4294967280 bytes, longer than any that holds a frame"},
-		{"a huge block of another kind is cut", with(block(o, 77, []byte("body")), 4, 0xfffffff0), 1, "block cut after 52 of 4294967280 bytes"},
+		{"a length too short for a block is jumped", with(more, 4, 8), 2, "block with the impossible length 8; skipped 36 bytes to the next readable block"},
+		{"a length that is no multiple of 4 is jumped", with(more, 4, 37), 2, "impossible length 37"},
+		{"another length at the end is jumped", with(more, len(more)-4, 40), 2, "block of 36 bytes that ends with the length 40"},
+		{"a packet block longer than any frame is jumped", with(more, 4, 0xfffffff0), 2, "block of 4294967280 bytes, longer than any that holds a frame"},
+		{"a huge block of another kind is jumped", with(block(o, 77, []byte("body")), 4, 0xfffffff0), 2, "block of 4294967280 bytes with others inside; skipped 16 bytes"},
 		{"a section of another version stops", with(section(o), 12, 2), 1, "section of the unknown pcapng version 2.0"},
-		{"a section of no known byte order stops", with(section(o), 8, 7), 1, "unknown byte order mark 07 00 00 00"},
+		{"a section of no known byte order is jumped", with(section(o), 8, 7), 2, "unknown byte order mark 07 00 00 00"},
 		{"a short section header stops", block(o, blockSection, u32s(o, 0x1a2b3c4d)), 1, "section header of 16 bytes"},
 		{"a short interface description stops", block(o, blockInterface, nil), 1, "interface description of 12 bytes"},
 		{"a frame longer than its block is left out", with(more, 20, 5), 2, "frame of 5 bytes in a block of 36; it was left out"},

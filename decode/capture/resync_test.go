@@ -38,10 +38,10 @@ func TestResync(t *testing.T) {
 		{"noise between records is jumped over", join(head, good(0, 5), []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xffnoise"), good(5, 10)), 10, 21, "skipped 21 bytes"},
 		{"the very first record may be the broken one", join(head, absurd, good(6, 10)), 4, 116, "skipped 116 bytes"},
 		{"one record that ends the file is enough", join(head, good(0, 5), absurd, good(6, 7)), 6, 116, "skipped 116 bytes"},
-		{"one record that is cut is not", join(head, good(0, 5), absurd, good(6, 7)[:90]), 5, 0, "no readable record within 206 bytes"},
-		{"records of another year are not believed", join(head, good(0, 5), absurd, pcapRec(o, 1_600_000_000, 0, make([]byte, 9), 0), pcapRec(o, 1_600_000_000, 0, make([]byte, 9), 0)), 5, 0, "no readable record"},
+		{"one record that is cut is not", join(head, good(0, 5), absurd, good(6, 7)[:90]), 5, 206, "skipped the 206 bytes that are left, with no readable record among them"},
+		{"records of another year are not believed", join(head, good(0, 5), absurd, pcapRec(o, 1_600_000_000, 0, make([]byte, 9), 0), pcapRec(o, 1_600_000_000, 0, make([]byte, 9), 0)), 5, 166, "no readable record"},
 		{"the search ends at its window", join(head, good(0, 5), []byte(strings.Repeat("\xff", 16)), noise, good(6, 10)), 5, 0, "no readable record within 1048576 bytes"},
-		{"a tail of zeros is no list of empty frames", join(head, good(0, 5), make([]byte, 100_000)), 5, 0, "(all zeros); no readable record"},
+		{"a tail of zeros is no list of empty frames", join(head, good(0, 5), make([]byte, 100_000)), 5, 100_000, "(all zeros); skipped the 100000 bytes that are left, with no readable record"},
 	} {
 		t.Run(c.desc, func(t *testing.T) {
 			f, got := read(t, c.file)

@@ -8,20 +8,20 @@ const maxInterfaces = math.MaxUint16 + 1
 // maxName bounds what is kept of each interface's name.
 const maxName = 255
 
-// describe takes a block that holds no frame. Its error is what Read returns
-// from now on.
-func (p *pcapng) describe(kind uint32, b []byte, at int64) error {
+// describe takes a block that holds no frame, and reports whether it was of
+// use. Its error is what Read returns from now on.
+func (p *pcapng) describe(kind uint32, b []byte, at int64) (used bool, err error) {
 	switch kind {
 	case blockSection:
-		return p.newSection(b, at)
+		err = p.newSection(b, at)
 	case blockInterface:
-		return p.newInterface(b, at)
+		err = p.newInterface(b, at)
 	case blockStats:
-		p.statistics(b, at)
+		return p.statistics(b, at), nil
 	default:
 		p.info.OtherBlocks++
 	}
-	return nil
+	return err == nil, err
 }
 
 func (p *pcapng) newSection(b []byte, at int64) error {
@@ -31,6 +31,7 @@ func (p *pcapng) newSection(b []byte, at int64) error {
 	if major := p.u16(b[12:]); major != 1 {
 		return p.stopAt(at, "section of the unknown pcapng version %d.%d", major, p.u16(b[14:]))
 	}
+	p.info.Parts++
 	p.section = p.section[:0]
 	p.first = len(p.info.Interfaces)
 	return nil
@@ -99,16 +100,15 @@ func name(b []byte) string {
 	return string(b[:min(len(b), maxName)])
 }
 
-// statistics takes the last word on an interface: its counters are totals.
-func (p *pcapng) statistics(b []byte, at int64) {
+// statistics takes the last word on an interface: its counters are totals. It
+// reports false for a block that it could make nothing of.
+func (p *pcapng) statistics(b []byte, at int64) bool {
 	if len(b) < statsMin {
-		p.damage(at, "interface statistics of %d bytes", len(b))
-		return
+		return p.bad(at, "interface statistics of %d bytes", len(b))
 	}
 	id := p.u32(b[8:])
 	if uint64(id) >= uint64(len(p.section)) {
-		p.damage(at, "statistics of interface %d, where the section describes %d", id, len(p.section))
-		return
+		return p.bad(at, "statistics of interface %d, where the section describes %d", id, len(p.section))
 	}
 	i := &p.info.Interfaces[p.first+int(id)]
 	for o := (optionList{p: p, rest: b[20 : len(b)-4]}); o.next(); {
@@ -121,4 +121,5 @@ func (p *pcapng) statistics(b []byte, at int64) {
 			i.OSDropped = o.u64()
 		}
 	}
+	return true
 }

@@ -16,18 +16,27 @@ const maxZstdWindow = 128 << 20
 // unpack finds a compression by its magic number and returns the uncompressed
 // stream. Both decompressors work where they are called: no goroutines.
 //
-// Neither the ratio nor the length of what comes out is limited here. Reading
-// needs constant memory whatever it is, so a bomb costs time alone; a limit on
-// it belongs around the reader that this function returns.
+// Reading needs constant memory however much comes out, so a bomb costs time
+// alone; a ratioGuard ends it.
 func (f *File) unpack(r *bufio.Reader) (io.Reader, error) {
-	magic, _ := r.Peek(4) // an error comes again with the first read
-	switch {
+	var z io.Reader
+	var err error
+	var most int64
+	switch magic, _ := r.Peek(4); { // an error comes again with the first read
 	case isGzip(magic):
-		return f.gunzip(r)
+		z, err = f.gunzip(r)
+		most = MaxRatioGzip
 	case isZstd(magic):
-		return f.unzstd(r)
+		z, err = f.unzstd(r)
+		most = MaxRatioZstd
+	default:
+		return r, nil
 	}
-	return r, nil
+	if err != nil {
+		return nil, err
+	}
+	taken := func() int64 { return f.in.raw.n - int64(r.Buffered()) }
+	return newRatioGuard(z, taken, most, RatioSpan), nil
 }
 
 func isGzip(b []byte) bool { return len(b) >= 2 && b[0] == 0x1f && b[1] == 0x8b }

@@ -36,7 +36,7 @@ func (v *window) offset() int64 { return v.base + int64(v.r) }
 func (v *window) discard(n int64) int64 {
 	left := n
 	for left > 0 {
-		b := v.peek(int(min(left, windowSize)))
+		b := v.peek(int(min(left, windowSize/2)))
 		if len(b) == 0 {
 			break
 		}
@@ -49,6 +49,11 @@ func (v *window) discard(n int64) int64 {
 func (v *window) fill(n int) []byte {
 	if v.err == nil && (v.r == v.w || v.r+n > len(v.buf)) {
 		v.slide()
+		// With little room beside what is asked for, the next slide would
+		// come soon, and move as much again.
+		if n > len(v.buf)/2 && v.w > len(v.buf)/2 {
+			v.grow()
+		}
 	}
 	for v.w-v.r < n && v.err == nil {
 		if v.w == len(v.buf) {
@@ -66,8 +71,8 @@ func (v *window) slide() {
 	v.r, v.w = 0, v.w-v.r
 }
 
-// grow doubles a buffer that is full of bytes of one record. Only bytes that
-// have arrived get it here, never a length that a file claims.
+// grow doubles a buffer that is more than half full of bytes of one record. Only
+// bytes that have arrived get it here, never a length that a file claims.
 func (v *window) grow() {
 	b := make([]byte, max(windowSize, 2*len(v.buf)))
 	copy(b, v.buf[:v.w])

@@ -118,15 +118,15 @@ type Packet struct {
 	PKey       uint16
 	QP         uint32 // destination queue pair
 	PSN        ib.PSN
-	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it; 0 for a CNP
+	PayloadLen uint32 // bytes of payload as the lengths in the headers say, even where the capture cut it; 0 for a CNP; with OddDC all behind the BTH
 
 	// PayloadOff is where the payload starts in Frame.Data: valid iff HasExt, or
 	// for LLDP, until the source's next Read, and only up to CapLen.
 	PayloadOff uint16
 
 	// HasExt says that all extension headers of Op were captured, which is so
-	// too where Op carries none; the fields down to VA are valid iff it is set
-	// and Op carries their header.
+	// too where Op carries none, and never with OddDC; the fields down to VA are
+	// valid iff it is set and Op carries their header.
 	HasExt   bool
 	Syndrome ib.Syndrome // AETH
 	MSN      uint32      // AETH

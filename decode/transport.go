@@ -100,7 +100,12 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 		return end(p, Truncated)
 	}
 	info := h.Opcode.Info()
-	payload := off + ib.BTHLen + int(info.Len)
+	ext := int(info.Len)
+	unread := h.Opcode.Transport() == ib.RD // or DC: who could tell
+	if unread {
+		ext = 0
+	}
+	payload := off + ib.BTHLen + ext
 	n := off + size - ib.ICRCLen - int(h.PadCnt) - payload
 	if n < 0 {
 		return end(p, Malformed)
@@ -114,9 +119,9 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	}
 	p.Version, p.PayloadLen = version, uint32(n)
 	p.setBTH(h)
-	if payload <= len(data) {
+	if payload <= len(data) && !unread {
 		p.HasExt, p.PayloadOff = true, uint16(payload)
-		if info.Len != 0 {
+		if ext != 0 {
 			p.setExtensions(info.Headers, data[off+ib.BTHLen:payload])
 		}
 	}
@@ -137,9 +142,6 @@ func (p *Packet) setBTH(h *ib.BTH) {
 // setExtensions reads the headers of the set hs, which fill b. They stand in
 // the order of the questions.
 func (p *Packet) setExtensions(hs ib.Headers, b []byte) {
-	if hs&ib.HasRDETH != 0 {
-		b = b[ib.RDETHLen:]
-	}
 	if hs&ib.HasDETH != 0 {
 		var h ib.DETH
 		h.Parse(b)

@@ -104,6 +104,9 @@ func details(p *decode.Packet) []string {
 // transport are the fields of BTH and extension headers.
 func transport(p *decode.Packet) []string {
 	d := []string{fmt.Sprintf("QP %#x", p.QP), fmt.Sprintf("PSN %d", p.PSN)}
+	if p.Odd&decode.OddDC != 0 {
+		return append(d, "headers not read")
+	}
 	if !p.HasExt {
 		return append(d, "headers cut")
 	}

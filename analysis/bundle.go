@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // bundle is an unordered pair of addresses and all rows between them.
@@ -53,19 +54,20 @@ func keyOf(p *decode.Packet) (bundleKey, uint8) {
 // hasVNI are the encapsulations that tell tenants apart by a number.
 const hasVNI = decode.EncapVXLAN | decode.EncapVXLANGPE | decode.EncapGENEVE | decode.EncapNVGRE
 
-// tags follows the VLAN tags between two addresses. A tag does not tell two
+// tags are the VLAN tags between two addresses. A tag does not tell two
 // connections apart where each direction has its own, or where a mirror shows a
-// frame with and without; it does where two tags carry both directions, since
-// then two tenants use the same addresses.
+// frame with and without: then both continue one sequence. It does from when two
+// tags carry unlike sequences towards one queue pair, since then two tenants use
+// the same addresses.
 type tags struct {
-	list [tagsMax]tag
-	n    uint8
-	both uint8 // how many carry both directions
+	list  [tagsMax]tag
+	n     uint8
+	split bool // tags belong to the keys of rows
 }
 
 type tag struct {
 	vid  uint16 // noTag for untagged
-	dirs uint8
+	dirs uint8  // a bit for each direction it was seen in
 }
 
 const (
@@ -73,11 +75,11 @@ const (
 	noTag   = 0xFFFF
 )
 
-// vlan returns what of the packet's tag belongs to its row's key: 0 where tags
-// tell nothing.
-func (t *tags) vlan(p *decode.Packet, dir uint8) uint8 {
+// number returns the packet's place in the list. Tags beyond its length count
+// as the first one.
+func (t *tags) number(p *decode.Packet, dir uint8) uint8 {
 	vid := uint16(noTag)
-	if p.Tagged {
+	if p.Tagged && p.VLAN != 0 { // VID 0 is a priority alone
 		vid = p.VLAN
 	}
 	i := uint8(0)
@@ -91,15 +93,53 @@ func (t *tags) vlan(p *decode.Packet, dir uint8) uint8 {
 		t.list[i] = tag{vid: vid}
 		t.n++
 	}
-	e := &t.list[i]
-	if d := e.dirs | 1<<dir; d != e.dirs {
-		e.dirs = d
-		if d == 3 {
-			t.both++
+	t.list[i].dirs |= 1 << dir
+	return i
+}
+
+// key returns what of a tag belongs to the key of a row. The first tag keeps
+// the rows that stood before another showed itself.
+func (t *tags) key(number uint8) uint8 {
+	if t.split {
+		return number
+	}
+	return 0
+}
+
+// apart reports whether rows with these tags in their keys cannot be the two
+// directions of a connection.
+func (t *tags) apart(a, b uint8) bool {
+	return a != b && (t.list[a].dirs == 3 || t.list[b].dirs == 3)
+}
+
+// splitTags lets tags tell rows apart from now on.
+func (s *shard) splitTags(b *bundle) {
+	b.tags.split = true
+	for _, rows := range b.rows {
+		for _, r := range rows {
+			if r.tag != r.vlan {
+				delete(s.index, r.key())
+				r.vlan = r.tag
+				s.index[r.key()] = r
+			}
 		}
 	}
-	if t.both < 2 || e.dirs != 3 {
-		return 0
+}
+
+// likeRow reports whether a packet's PSN may belong to the row, as far as that
+// is known: it lies in the neighbourhood of those seen.
+func (r *row) likeRow(p *decode.Packet) bool {
+	const near = 1 << 16
+	w := &r.win
+	if p.Op.Is(ib.IsResponse) {
+		if r.peer == nil {
+			return true
+		}
+		w = &r.peer.win
 	}
-	return i // the first tag keeps the rows that stood before the second showed itself
+	if !w.set || p.Op == ib.CNP {
+		return true
+	}
+	d := p.PSN.Sub(w.high)
+	return -near < d && d < near
 }

@@ -70,7 +70,7 @@ func (s *shard) narrow(g *row, fit []candidate) {
 func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	r := c.row
 	w := &r.win
-	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.vlan != g.vlan || !w.set {
+	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.bundle.tags.apart(r.vlan, g.vlan) || !w.set {
 		return false
 	}
 	if p.PSN.Before(w.first) && !namesLostStart(w, p) || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {

@@ -17,6 +17,7 @@ type row struct {
 	dir       uint8 // 0 from the bundle's lower address to the higher one
 	version   uint8
 	vlan      uint8 // as in its key
+	tag       uint8 // number of its first packet's, in the bundle
 	transport ib.Transport
 	qp        uint32
 	srcQP     uint32 // UD
@@ -153,6 +154,13 @@ func (r *row) report() report.Flow {
 	if r.bundle.tenant {
 		vni := r.bundle.vni
 		f.VNI = &vni
+	}
+	if t := &r.bundle.tags; t.split {
+		vid := uint32(t.list[r.vlan].vid)
+		if vid == noTag {
+			vid = 0
+		}
+		f.VLAN = &vid
 	}
 	f.PathMTU = int64(r.mtu)
 	f.UDPSourcePorts = sorted(r.ports)

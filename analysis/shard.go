@@ -177,7 +177,8 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
-	k := rowKey{bundle: b.id, qp: p.QP, dir: dir, vlan: b.tags.vlan(p, dir), transport: p.Op.Transport()}
+	tag := b.tags.number(p, dir)
+	k := rowKey{bundle: b.id, qp: p.QP, dir: dir, vlan: b.tags.key(tag), transport: p.Op.Transport()}
 	switch k.transport {
 	case ib.UD:
 		k.srcQP = p.SrcQP
@@ -186,6 +187,11 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	}
 	r := s.index[k]
 	bad := p.ICRC == decode.ICRCBad
+	if r != nil && r.tag != tag && !b.tags.split && !bad && !r.likeRow(p) {
+		s.splitTags(b)
+		k.vlan = tag
+		r = s.index[k]
+	}
 	if r != nil && bad && !r.fits(p) {
 		return nil, Stray
 	}
@@ -196,6 +202,7 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	if r == nil {
 		r = s.newRow(b, k, p)
 		r.suspect = bad && r != s.other
+		r.tag = tag
 		return r, 0
 	}
 	r.suspect = false

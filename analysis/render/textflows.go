@@ -52,7 +52,14 @@ func flowName(f *report.Flow) string {
 	if f.Src == report.Other {
 		return "all further flows"
 	}
-	return f.Src + " → " + f.Dst
+	name := f.Src + " → " + f.Dst
+	if f.VLAN != nil {
+		name += fmt.Sprintf(" VLAN %d", *f.VLAN)
+	}
+	if f.VNI != nil {
+		name += fmt.Sprintf(" VNI %d", *f.VNI)
+	}
+	return name
 }
 
 // queuePairs names the sending and the receiving queue pair.

@@ -35,6 +35,7 @@ type Flow struct {
 	Version   int     `json:"roce_version" merge:"key"`
 	Transport string  `json:"transport" merge:"key"` // RC UC UD XRC RD
 	VNI       *uint32 `json:"vni,omitempty" merge:"key"`
+	VLAN      *uint32 `json:"vlan,omitempty" merge:"key"` // where tags tell tenants with the same addresses apart; 0 untagged
 
 	PeerQP         *uint32  `json:"peer_qp" merge:"peer"` // null where unknown
 	PeerBy         string   `json:"peer_by" merge:"peer"` // cm, responses, source-port, datagram; empty where unknown

@@ -51,7 +51,7 @@ func TestFiltersStayReadable(t *testing.T) {
 // People script against these names and read them in this order.
 func TestFlowColumns(t *testing.T) {
 	want := strings.Fields(`
-		src dst dest_qp src_qp roce_version transport vni peer_qp peer_by udp_source_ports dscps vlans path_mtu
+		src dst dest_qp src_qp roce_version transport vni vlan peer_qp peer_by udp_source_ports dscps vlans path_mtu
 		frames bytes request_frames request_bytes response_frames response_bytes data_frames acks messages
 		first_ns last_ns
 		gaps gap_frames lost_upstream lost_downstream lost_acks not_captured unresolved reordered
@@ -62,7 +62,7 @@ func TestFlowColumns(t *testing.T) {
 		naks_psn_sequence naks_invalid_request naks_remote_access naks_remote_operational rnr_naks rnr_stall_ns
 		ce_frames not_ect_frames cnps becn_frames icrc_good icrc_bad icrc_unchecked
 		ack_rtt_p50_ns ack_rtt_p99_ns ack_rtt_max_ns ack_rtt evidence`)
-	f := Flow{SrcQP: new(uint32), VNI: new(uint32), AckRTT: histOf(5), Evidence: []Evidence{{Count: 1}}}
+	f := Flow{SrcQP: new(uint32), VNI: new(uint32), VLAN: new(uint32), AckRTT: histOf(5), Evidence: []Evidence{{Count: 1}}}
 	if got := fieldNames(t, marshal(t, f)); !slices.Equal(got, want) {
 		t.Errorf("columns\n%v\nwant\n%v", got, want)
 	}

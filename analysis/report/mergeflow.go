@@ -9,7 +9,8 @@ import (
 type flowKey struct {
 	src, dst     string
 	destQP       uint32
-	srcQP, vni   int64 // -1 absent
+	srcQP        int64 // -1 absent
+	vni, vlan    int64 // -1 absent
 	version      int
 	transport    string
 	beyondTheCap bool
@@ -21,7 +22,7 @@ func (f *Flow) key() flowKey {
 	}
 	return flowKey{
 		src: f.Src, dst: f.Dst, destQP: f.DestQP,
-		srcQP: optional(f.SrcQP), vni: optional(f.VNI),
+		srcQP: optional(f.SrcQP), vni: optional(f.VNI), vlan: optional(f.VLAN),
 		version: f.Version, transport: f.Transport,
 	}
 }

@@ -27,6 +27,7 @@ func (a place) compare(b place) int {
 		cmp.Compare(a.flow.Version, b.flow.Version),
 		cmp.Compare(a.flow.Transport, b.flow.Transport),
 		cmp.Compare(optional(a.flow.VNI), optional(b.flow.VNI)),
+		cmp.Compare(optional(a.flow.VLAN), optional(b.flow.VLAN)),
 		cmp.Compare(a.flow.end(), b.flow.end()),
 	)
 }

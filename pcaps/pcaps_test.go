@@ -123,7 +123,7 @@ func (m *measured) Read(f *decode.Frame) error {
 func describe(i capture.Info, bytes int64) report.Capture {
 	return report.Capture{
 		Name: i.Name, Format: i.Format, LinkTypes: []string{"Ethernet"}, SnapLen: int64(i.Interfaces[0].SnapLen),
-		Frames: int64(i.Frames), Bytes: bytes, FirstNs: i.First, LastNs: i.Last, Truncated: int64(i.Truncated),
+		Frames: int64(i.Frames), Bytes: bytes, FirstNs: i.First, LastNs: i.Last, Truncated: int64(i.Truncated), Parts: int64(i.Parts),
 	}
 }
 

@@ -42,7 +42,11 @@ func inAll(f *facts) string {
 }
 
 func captureLine(c *report.Capture) string {
-	parts := []string{c.Format, strings.Join(c.LinkTypes, " and "), report.Counted(c.Frames, "frame"), report.Bytes(c.Bytes)}
+	format := c.Format
+	if c.Parts > 1 {
+		format += fmt.Sprintf(" of %d captures", c.Parts)
+	}
+	parts := []string{format, strings.Join(c.LinkTypes, " and "), report.Counted(c.Frames, "frame"), report.Bytes(c.Bytes)}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return c.Name + ": " + strings.Join(parts, ", ")
 }

@@ -67,5 +67,7 @@ func compareCaptures(a, b Capture) int {
 		cmp.Compare(a.Truncated, b.Truncated),
 		cmp.Compare(a.Dropped, b.Dropped),
 		cmp.Compare(a.Damaged, b.Damaged),
+		cmp.Compare(a.Skipped, b.Skipped),
+		cmp.Compare(a.Parts, b.Parts),
 	)
 }

@@ -38,6 +38,8 @@ type Capture struct {
 	Truncated int64    `json:"truncated_frames"` // captured shorter than they were
 	Dropped   int64    `json:"dropped_frames"`   // as the capturing host reported; 0 where it did not
 	Damaged   string   `json:"damaged"`          // what is broken and where; empty where nothing is
+	Skipped   int64    `json:"skipped_bytes"`    // of the unpacked file, from which no frame came because of damage
+	Parts     int64    `json:"parts"`            // files or sections that stand one after the other in it
 }
 
 // Totals counts over all frames of all captures. Mirror copies count in the

@@ -123,7 +123,7 @@ func (in *input) describe() report.Capture {
 	c := report.Capture{
 		Name: i.Name, Format: i.Format, LinkTypes: []string{},
 		Frames: int64(i.Frames), Bytes: in.wire, FirstNs: i.First, LastNs: i.Last,
-		Truncated: int64(i.Truncated), Damaged: in.damaged(),
+		Truncated: int64(i.Truncated), Damaged: in.damaged(), Skipped: i.Skipped, Parts: int64(i.Parts),
 	}
 	for _, f := range i.Interfaces {
 		if name := f.Link.String(); !slices.Contains(c.LinkTypes, name) {
@@ -144,7 +144,7 @@ func (in *input) damaged() string {
 		d := list[0]
 		text = fmt.Sprintf("%s, at byte %d, after frame %d", d.What, d.Offset, d.Frame)
 		if more := in.file.Info().Damages - 1; more > 0 {
-			text += fmt.Sprintf("; and %s more", report.Counted(int64(more), "damaged place"))
+			text += fmt.Sprintf("; and %s more, %s skipped in all", report.Counted(int64(more), "damaged place"), report.Bytes(in.file.Info().Skipped))
 		}
 	}
 	if in.failed != nil && !interrupted(in.failed) {

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 
@@ -143,16 +142,6 @@ func (w *wire) odd(p *decode.Packet) {
 	}
 }
 
-// dcb keeps the newest data centre bridging settings of each sender.
-func (w *wire) dcb(p *decode.Packet, f *decode.Frame) {
-	if int(p.PayloadOff) > len(f.Data) {
-		return
-	}
-	if d, ok := decode.ParseDCB(f.Data[p.PayloadOff:]); ok && (len(w.dcbs) < wireTablesMax) {
-		w.dcbs[p.SrcMAC] = d
-	}
-}
-
 // report adds the counts to a report.
 func (w *wire) report(r *report.Report) {
 	frames := []report.Column{{Name: "frames", Unit: "frames", Kind: report.Sum}}
@@ -181,7 +170,7 @@ func (w *wire) report(r *report.Report) {
 		others.Rows = append(others.Rows, report.Row{Key: []string{x.String()}, Values: []int64{n}})
 	}
 	s := r.Section(report.WireSection)
-	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.dcbTable(), joined(others)} {
+	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.pfcTable(), w.etsTable(), w.appTable(), joined(others)} {
 		if len(t.Rows) > 0 {
 			slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
 			s.Tables = append(s.Tables, t)
@@ -190,16 +179,6 @@ func (w *wire) report(r *report.Report) {
 	if len(s.Tables) == 0 {
 		r.Sections = slices.DeleteFunc(r.Sections, func(s report.Section) bool { return s.Name == report.WireSection })
 	}
-}
-
-// dcbTable says which priorities each sender of LLDP means to be lossless.
-func (w *wire) dcbTable() report.Table {
-	t := report.Table{Name: report.DCBTable, Help: "Priorities with PFC as LLDP announces them, a bit for each.", Keys: []string{"mac"},
-		Columns: []report.Column{{Name: "pfc", Kind: report.Peak}}}
-	for mac, d := range w.dcbs {
-		t.Rows = append(t.Rows, report.Row{Key: []string{net.HardwareAddr(mac[:]).String()}, Values: []int64{int64(d.PFCEnabled)}})
-	}
-	return t
 }
 
 // joined adds up rows of one key, which several kinds of frame may share.

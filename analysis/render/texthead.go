@@ -2,7 +2,9 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -29,6 +31,7 @@ func (p *page) head(r *report.Report, f *facts) {
 	p.entry(0, headLabel, "RoCE", roceLine(&r.Totals))
 	p.entry(0, headLabel, "Wrapped", wrappedLine(r))
 	p.entry(0, headLabel, "Unusual", wireLine(r, report.OddTable, ": "))
+	p.entry(0, headLabel, "LLDP", dcbLine(r))
 	p.entry(0, headLabel, "Flows", flowLine(r, f))
 	p.entry(0, headLabel, "Quality", qualityLine(r, f))
 	p.verdict(r, f)
@@ -115,6 +118,38 @@ func wrappedLine(r *report.Report) string {
 		text += fmt.Sprintf(" and %d more", len(networks)-few)
 	}
 	return text
+}
+
+// dcbLine says which priorities ports announce as lossless.
+func dcbLine(r *report.Report) string {
+	ports := map[string]int64{} // by what they announce
+	for _, row := range r.Rows(report.WireSection, report.DCBTable) {
+		ports["PFC on "+priorities(row.Values[0])]++
+	}
+	for _, row := range r.Rows(report.WireSection, report.AppTable) {
+		if app := row.Key[1]; slices.Contains([]string{"UDP 4791", "port 4791", "EtherType 0x8915"}, app) {
+			ports["RoCE ("+app+") on "+priorities(row.Values[0])]++
+		}
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(ports)) {
+		parts = append(parts, fmt.Sprintf("%s announced by %s", what, report.Counted(ports[what], "port")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// priorities names the priorities whose bits are set.
+func priorities(bits int64) string {
+	var names []string
+	for i := range 8 {
+		if bits>>i&1 != 0 {
+			names = append(names, strconv.Itoa(i))
+		}
+	}
+	if len(names) == 0 {
+		return "no priority"
+	}
+	return "priority " + strings.Join(names, ", ")
 }
 
 // amount is a number of something.

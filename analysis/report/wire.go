@@ -8,5 +8,7 @@ const (
 	PortTable    = "ports"
 	MirrorTable  = "mirrors"
 	DCBTable     = "dcb"
+	ETSTable     = "dcb_classes"
+	AppTable     = "dcb_applications"
 	OthersTable  = "others"
 )

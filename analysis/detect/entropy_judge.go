@@ -143,11 +143,3 @@ func entropyLow(r *report.Report, ports, queues spread, c *analysis.Config) []re
 	}
 	return []report.Finding{f}
 }
-
-func pointers(flows []report.Flow) []*report.Flow {
-	var out []*report.Flow
-	for i := range flows {
-		out = append(out, &flows[i])
-	}
-	return out
-}

@@ -64,6 +64,15 @@ func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K
 	return out
 }
 
+// pointers returns all rows.
+func pointers(flows []report.Flow) []*report.Flow {
+	out := make([]*report.Flow, len(flows))
+	for i := range flows {
+		out[i] = &flows[i]
+	}
+	return out
+}
+
 // total adds a column over rows.
 func total(flows []*report.Flow, column func(*report.Flow) int64) int64 {
 	var n int64

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -124,11 +123,11 @@ func wrappedLine(r *report.Report) string {
 func dcbLine(r *report.Report) string {
 	ports := map[string]int64{} // by what they announce
 	for _, row := range r.Rows(report.WireSection, report.DCBTable) {
-		ports["PFC on "+priorities(row.Values[0])]++
+		ports["PFC on "+report.Priorities(row.Values[0])]++
 	}
 	for _, row := range r.Rows(report.WireSection, report.AppTable) {
-		if app := row.Key[1]; slices.Contains([]string{"UDP 4791", "port 4791", "EtherType 0x8915"}, app) {
-			ports["RoCE ("+app+") on "+priorities(row.Values[0])]++
+		if app := row.Key[1]; report.IsRoCEv2App(app) || app == "EtherType 0x8915" {
+			ports["RoCE ("+app+") on "+report.Priorities(row.Values[0])]++
 		}
 	}
 	var parts []string
@@ -136,20 +135,6 @@ func dcbLine(r *report.Report) string {
 		parts = append(parts, fmt.Sprintf("%s announced by %s", what, report.Counted(ports[what], "port")))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// priorities names the priorities whose bits are set.
-func priorities(bits int64) string {
-	var names []string
-	for i := range 8 {
-		if bits>>i&1 != 0 {
-			names = append(names, strconv.Itoa(i))
-		}
-	}
-	if len(names) == 0 {
-		return "no priority"
-	}
-	return "priority " + strings.Join(names, ", ")
 }
 
 // amount is a number of something.

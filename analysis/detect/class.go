@@ -1,0 +1,172 @@
+package detect
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Class watches which classes traffic rides in.
+var Class = add(analysis.Analyzer{
+	Name: "class",
+	Doc: "Does all that belongs together ride in one class, and nothing else beside it?\n\n" +
+		"Switches choose the queue, and whether PFC protects it, by DSCP or by the tag's priority. A queue pair with another\n" +
+		"DSCP than its siblings, answers in another class than the data, a priority that does not fit the DSCP, or TCP in the\n" +
+		"class of RoCE: each shows up as loss or stalls elsewhere. What LLDP announces (DCBX) is held beside it.",
+	New:   newClass,
+	Judge: judgeClass,
+})
+
+type class struct {
+	flows  []classFlow
+	others map[codepoint]*traffic
+}
+
+// codepoint is what a switch can tell a class by.
+type codepoint struct {
+	dscp uint8
+	pcp  uint8 // untagged where there is no tag
+}
+
+const untagged = 8
+
+func codepointOf(p *decode.Packet) codepoint {
+	c := codepoint{dscp: p.DSCP, pcp: untagged}
+	if p.Tagged {
+		c.pcp = p.PCP
+	}
+	return c
+}
+
+// classFlow is the codepoints of a row: of its data, and of the answers that
+// carry none. It has room for as many as any sane row uses.
+type classFlow struct {
+	used [6]struct {
+		point  codepoint
+		answer bool
+		traffic
+	}
+}
+
+type traffic struct{ frames, bytes int64 }
+
+func (t *traffic) add(p *decode.Packet) { t.frames++; t.bytes += int64(p.Len) }
+
+// The kinds of traffic in the table of classes.
+const (
+	classData   = "data"
+	classAnswer = "answers"
+)
+
+func newClass(*analysis.Config) analysis.Observer {
+	return &class{others: map[codepoint]*traffic{}}
+}
+
+func (c *class) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		p := &b.Packets[i]
+		if p.Status == decode.Other && p.Dst != [16]byte{} {
+			c.other(p)
+			continue
+		}
+		if !counts(b, i) || p.Version != 2 || p.QP <= 1 || p.Op == ib.CNP {
+			continue // CM and CNPs have classes of their own
+		}
+		at(&c.flows, b.Flow[i]).seen(p)
+	}
+}
+
+// other counts what is no RoCE. There are no more keys than codepoints.
+func (c *class) other(p *decode.Packet) {
+	k := codepointOf(p)
+	t := c.others[k]
+	if t == nil {
+		t = new(traffic)
+		c.others[k] = t
+	}
+	t.add(p)
+}
+
+func (f *classFlow) seen(p *decode.Packet) {
+	point, answer := codepointOf(p), !p.MovesData()
+	if answer && p.Op.Is(ib.IsRequest) {
+		answer = false // a READ request rides with the data it asks for
+	}
+	for i := range f.used {
+		u := &f.used[i]
+		if u.frames == 0 {
+			u.point, u.answer = point, answer
+		}
+		if u.point == point && u.answer == answer {
+			u.add(p)
+			return
+		}
+	}
+}
+
+func (c *class) Report(r *report.Report) {
+	t := report.Table{Name: "classes", Help: "What queue pairs ride in, between hosts, by DSCP and the tag's priority.",
+		Keys: []string{"src", "dst", "kind", "dscp", "pcp"}, Columns: append(columns("", "queue_pairs", "frames"), columns("bytes", "bytes")...)}
+	type key struct {
+		hosts
+		kind string
+		codepoint
+	}
+	sums := map[key]*[3]int64{}
+	for id := range c.flows {
+		f := &r.Flows[id]
+		if f.Src == report.Other {
+			continue
+		}
+		for _, u := range c.flows[id].used {
+			if u.frames == 0 {
+				break
+			}
+			k := key{hostsOf(f), classData, u.point}
+			if u.answer {
+				k.kind = classAnswer
+			}
+			x := sums[k]
+			if x == nil {
+				x = new([3]int64)
+				sums[k] = x
+			}
+			x[0]++
+			x[1] += u.frames
+			x[2] += u.bytes
+		}
+	}
+	for k, x := range sums {
+		t.Rows = append(t.Rows, report.Row{Key: []string{k.src, k.dst, k.kind, strconv.Itoa(int(k.dscp)), pcpText(k.pcp)}, Values: x[:]})
+	}
+	addTable(r, "class", t)
+
+	others := report.Table{Name: "others", Help: "What is no RoCE, by DSCP and the tag's priority.",
+		Keys: []string{"dscp", "pcp"}, Columns: append(columns("", "frames"), columns("bytes", "bytes")...)}
+	for k, x := range c.others {
+		others.Rows = append(others.Rows, report.Row{Key: []string{strconv.Itoa(int(k.dscp)), pcpText(k.pcp)}, Values: []int64{x.frames, x.bytes}})
+	}
+	addTable(r, "class", others)
+}
+
+func pcpText(pcp uint8) string {
+	if pcp == untagged {
+		return "untagged"
+	}
+	return strconv.Itoa(int(pcp))
+}
+
+// most returns the key with the largest value, and the smallest such key.
+func most[K cmp.Ordered](m map[K]int64) (key K) {
+	first := true
+	for k, n := range m {
+		if first || n > m[key] || n == m[key] && k < key {
+			key, first = k, false
+		}
+	}
+	return key
+}

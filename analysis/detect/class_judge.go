@@ -97,21 +97,23 @@ func (v *classView) outliers() []report.Finding {
 			continue
 		}
 		for _, x := range by[h] {
-			if x.dscp == usual || queuePairs[x.dscp]*classSiblings > queuePairs[usual] {
+			n := queuePairs[x.dscp]
+			if x.dscp == usual || n == 0 || n*classSiblings > queuePairs[usual] {
 				continue
 			}
+			delete(queuePairs, x.dscp) // told once, whatever the tags
 			flows := v.flowsOn(h, x.dscp)
 			lost := total(flows, (*report.Flow).Lost)
 			first, last := span(flows)
 			f := report.Finding{
-				Rule: "class.dscp-outlier", Severity: report.Warning, Flow: only(flows), FirstNs: first, LastNs: last, Count: x.queuePairs,
-				Values: map[string]int64{"queue_pairs": x.queuePairs, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost)},
+				Rule: "class.dscp-outlier", Severity: report.Warning, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
+				Values: map[string]int64{"queue_pairs": n, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost)},
 				Filter: "infiniband && " + between(h) + " && " + dscpField(h.src) + " == " + x.dscp,
 				Not:    "Not CNPs or connection management, which have classes of their own.",
 				Advice: "Find what sets the traffic class of this queue pair: NCCL_IB_TC, cma_roce_tos, the traffic_class of its address handle. Switches give DSCP " + x.dscp + " another queue, seldom a lossless one.",
 			}
 			f.Summary = fmt.Sprintf("%s from %s to %s %s on DSCP %s, while %s beside it use DSCP %s; %s of the %s lost between the two %s on the odd one.%s",
-				report.Counted(x.queuePairs, "queue pair"), h.src, h.dst, report.Are(x.queuePairs), x.dscp, report.Count(queuePairs[usual]), usual,
+				report.Counted(n, "queue pair"), h.src, h.dst, report.Are(n), x.dscp, report.Count(queuePairs[usual]), usual,
 				report.Count(lost), report.Counted(f.Values["lost_in_all"], "packet"), report.Are(lost), v.lossless(x.pcp))
 			out = append(out, f)
 		}

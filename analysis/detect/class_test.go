@@ -32,6 +32,7 @@ func TestClassFindings(t *testing.T) {
 		{desc: "a queue pair beside its siblings", rows: func(c *classRows) {
 			c.add("a b data 26 3", 8, 800)
 			c.add("a b data 0 0", 1, 100)
+			c.add("a b data 0 untagged", 1, 3)
 			c.add("b a answers 26 3", 9, 100)
 		}, pfc: []int64{8, 8}, want: map[string]string{"class.dscp-outlier": "PFC on priority 3: priority 0 is not protected"}},
 		{desc: "two queue pairs have no siblings", rows: func(c *classRows) {

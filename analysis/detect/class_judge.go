@@ -103,6 +103,9 @@ func (v *classView) outliers() []report.Finding {
 			}
 			delete(queuePairs, x.dscp) // told once, whatever the tags
 			flows := v.flowsOn(h, x.dscp)
+			if len(flows) > 0 {
+				n = min(n, int64(len(flows))) // a queue pair with two tags counts twice in the table
+			}
 			lost := total(flows, (*report.Flow).Lost)
 			first, last := span(flows)
 			f := report.Finding{

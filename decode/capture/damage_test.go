@@ -70,6 +70,7 @@ func TestDamageSentences(t *testing.T) {
 		{"in a record", pcap[:45], "x: record cut after 21 of 26 bytes, at byte 24, after frame 0"},
 		{"in a block's header", join(ng, make([]byte, 4)), "x: block header cut after 4 of 12 bytes, at byte 84, after frame 1"},
 		{"in a block", ng[:70], "x: block cut after 22 of 36 bytes, at byte 48, after frame 0"},
+		{"behind a gzip stream", join(gz(t, pcap), []byte("\x00\x00no")), "x: the gzip stream breaks off (what follows it is neither gzip nor padding: 6e 6f), at byte 50, after frame 1"},
 		{"in a gzip stream", cutGzip(t, pcap), "x: the gzip stream breaks off (unexpected EOF), at byte 50, after frame 1"},
 		{"in a gzip stream and a record", cutGzip(t, pcap[:45]), "x: record cut after 21 of 26 bytes, where the gzip stream breaks off (unexpected EOF), at byte 24, after frame 0"},
 	} {

@@ -24,6 +24,7 @@ func TestCompressionIsFoundByContent(t *testing.T) {
 			{"plain", "", plain},
 			{"gzip", "gzip", gz(t, plain)},
 			{"gzip in two members", "gzip", join(gz(t, plain[:1000]), gz(t, plain[1000:]))},
+			{"gzip padded with zeros", "gzip", join(gz(t, plain[:1000]), make([]byte, 3), gz(t, plain[1000:]), make([]byte, 701))},
 			{"zstd", "zstd", zst(t, plain)},
 			{"zstd after a skippable frame", "zstd", join([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00note"), zst(t, plain))},
 		} {

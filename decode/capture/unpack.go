@@ -49,13 +49,47 @@ func isZstd(b []byte) bool {
 	return string(b) == "\x28\xb5\x2f\xfd" || b[0]&0xf0 == 0x50 && string(b[1:]) == "\x2a\x4d\x18"
 }
 
-func (f *File) gunzip(r io.Reader) (io.Reader, error) {
+func (f *File) gunzip(r *bufio.Reader) (io.Reader, error) {
 	f.in.info.Compression = "gzip"
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, f.badPacking(err)
 	}
-	return z, nil // it holds nothing that needs closing
+	z.Multistream(false)
+	return &gzipMembers{r: r, z: z}, nil // it holds nothing that needs closing
+}
+
+// gzipMembers reads gzip members that stand one after the other, and takes the
+// zeros with which some copying pads the end of a file for what they are.
+type gzipMembers struct {
+	r *bufio.Reader
+	z *gzip.Reader
+}
+
+func (m *gzipMembers) Read(p []byte) (int, error) {
+	n, err := m.z.Read(p)
+	if err == io.EOF {
+		err = m.next()
+	}
+	return n, err
+}
+
+// next goes on with the next member.
+func (m *gzipMembers) next() error {
+	for {
+		b, err := m.r.Peek(2)
+		switch {
+		case isGzip(b):
+			err := m.z.Reset(m.r)
+			m.z.Multistream(false)
+			return err
+		case len(b) == 0:
+			return err
+		case b[0] != 0:
+			return fmt.Errorf("what follows it is neither gzip nor padding: % x", b)
+		}
+		m.r.Discard(1)
+	}
 }
 
 func (f *File) unzstd(r io.Reader) (io.Reader, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // bundle is an unordered pair of addresses and all rows between them.
@@ -124,22 +123,4 @@ func (s *shard) splitTags(b *bundle) {
 			}
 		}
 	}
-}
-
-// likeRow reports whether a packet's PSN may belong to the row, as far as that
-// is known: it lies in the neighbourhood of those seen.
-func (r *row) likeRow(p *decode.Packet) bool {
-	const near = 1 << 16
-	w := &r.win
-	if p.Op.Is(ib.IsResponse) {
-		if r.peer == nil {
-			return true
-		}
-		w = &r.peer.win
-	}
-	if !w.set || p.Op == ib.CNP {
-		return true
-	}
-	d := p.PSN.Sub(w.high)
-	return -near < d && d < near
 }

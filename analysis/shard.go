@@ -211,15 +211,32 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 
 // fits reports whether a packet with a bad ICRC continues its row.
 func (r *row) fits(p *decode.Packet) bool {
+	d, known := r.ahead(p)
+	return !known || -1<<16 < d && d < 1024
+}
+
+// likeRow reports whether a packet's PSN lies in the neighbourhood of those that
+// the row has seen, as far as that is known.
+func (r *row) likeRow(p *decode.Packet) bool {
+	const near = 1 << 16
+	d, known := r.ahead(p)
+	return !known || -near < d && d < near
+}
+
+// ahead returns how far a packet's PSN lies ahead of the highest one of the
+// sequence that it belongs to; not known while that sequence is not.
+func (r *row) ahead(p *decode.Packet) (d int32, known bool) {
 	w := &r.win
-	if p.Op.Is(ib.IsResponse) && r.peer != nil {
+	if p.Op.Is(ib.IsResponse) {
+		if r.peer == nil {
+			return 0, false
+		}
 		w = &r.peer.win
 	}
-	if p.Op == ib.CNP || !w.set {
-		return true
+	if !w.set || p.Op == ib.CNP {
+		return 0, false
 	}
-	d := p.PSN.Sub(w.high)
-	return d < 1024 && d > -1<<16
+	return p.PSN.Sub(w.high), true
 }
 
 func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {

@@ -43,6 +43,14 @@ func captureMissed(r *report.Report) []report.Finding {
 	return []report.Finding{f}
 }
 
+// overCapture gives a finding about no flow the time of the first capture.
+func overCapture(r *report.Report, f report.Finding) report.Finding {
+	if len(r.Captures) > 0 {
+		f.FirstNs, f.LastNs = r.Captures[0].FirstNs, r.Captures[0].LastNs
+	}
+	return f
+}
+
 // mirrorLost says what the sequence numbers of a mirror show.
 func mirrorLost(r *report.Report) []report.Finding {
 	n := r.Totals.MirrorLost
@@ -57,10 +65,7 @@ func mirrorLost(r *report.Report) []report.Finding {
 		Advice:  "Look at the way of the mirror session: drops and queue of the mirror port, the collector's interface and ring.",
 		Filter:  "gre.sequence_number",
 	}
-	if len(r.Captures) > 0 {
-		f.FirstNs, f.LastNs = r.Captures[0].FirstNs, r.Captures[0].LastNs
-	}
-	return []report.Finding{f}
+	return []report.Finding{overCapture(r, f)}
 }
 
 // captureClock says that the frames do not stand in the order of their times.
@@ -77,10 +82,7 @@ func captureClock(r *report.Report, c *analysis.Config) []report.Finding {
 		Advice:  "Merge by time (rocescope takes several files at once and does), or synchronise the clocks of the capturing interfaces (PTP, hardware timestamps).",
 		Filter:  "frame.time_delta < 0",
 	}
-	if len(r.Captures) > 0 {
-		f.FirstNs, f.LastNs = r.Captures[0].FirstNs, r.Captures[0].LastNs
-	}
-	return []report.Finding{f}
+	return []report.Finding{overCapture(r, f)}
 }
 
 // captureDropped repeats what the capturing host said of itself.

@@ -42,12 +42,12 @@ func codepointOf(p *decode.Packet) codepoint {
 	return c
 }
 
-// classFlow is the codepoints of a row: of its data, and of the answers that
-// carry none. It has room for as many as any sane row uses.
+// classFlow is the codepoints of a row, by kind of packet. It has room for as
+// many as any sane row uses.
 type classFlow struct {
 	used [6]struct {
-		point  codepoint
-		answer bool
+		point codepoint
+		kind  uint8 // in classKinds
 		traffic
 	}
 }
@@ -56,11 +56,25 @@ type traffic struct{ frames, bytes int64 }
 
 func (t *traffic) add(p *decode.Packet) { t.frames++; t.bytes += int64(p.Len) }
 
-// The kinds of traffic in the table of classes.
+// The kinds of packet in the table of classes. Control is ACKs, NAKs and READ
+// requests.
 const (
-	classData   = "data"
-	classAnswer = "answers"
+	classData    = "data"
+	classControl = "control"
+	classCNP     = "cnps"
 )
+
+var classKinds = [...]string{classControl, classData, classCNP}
+
+func classKind(p *decode.Packet) uint8 {
+	switch {
+	case p.Op == ib.CNP:
+		return 2
+	case p.MovesData():
+		return 1
+	}
+	return 0
+}
 
 func newClass(*analysis.Config) analysis.Observer {
 	return &class{others: map[codepoint]*traffic{}}
@@ -73,8 +87,8 @@ func (c *class) Observe(b *analysis.Batch) {
 			c.other(p)
 			continue
 		}
-		if !counts(b, i) || p.Version != 2 || p.QP <= 1 || p.Op == ib.CNP {
-			continue // CM and CNPs have classes of their own
+		if !counts(b, i) || p.Version != 2 || p.QP <= 1 {
+			continue // CM has a class of its own
 		}
 		at(&c.flows, b.Flow[i]).seen(p)
 	}
@@ -92,16 +106,13 @@ func (c *class) other(p *decode.Packet) {
 }
 
 func (f *classFlow) seen(p *decode.Packet) {
-	point, answer := codepointOf(p), !p.MovesData()
-	if answer && p.Op.Is(ib.IsRequest) {
-		answer = false // a READ request rides with the data it asks for
-	}
+	point, kind := codepointOf(p), classKind(p)
 	for i := range f.used {
 		u := &f.used[i]
 		if u.frames == 0 {
-			u.point, u.answer = point, answer
+			u.point, u.kind = point, kind
 		}
-		if u.point == point && u.answer == answer {
+		if u.point == point && u.kind == kind {
 			u.add(p)
 			return
 		}
@@ -126,10 +137,7 @@ func (c *class) Report(r *report.Report) {
 			if u.frames == 0 {
 				break
 			}
-			k := key{hostsOf(f), classData, u.point}
-			if u.answer {
-				k.kind = classAnswer
-			}
+			k := key{hostsOf(f), classKinds[u.kind], u.point}
 			x := sums[k]
 			if x == nil {
 				x = new([3]int64)

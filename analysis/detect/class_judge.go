@@ -27,7 +27,8 @@ type classRow struct {
 
 type classView struct {
 	r    *report.Report
-	rows []classRow
+	rows []classRow // without those of CNPs
+	cnps []classRow
 	pfc  string // the priorities that every port announces as lossless; empty where none speaks
 	bits int64
 }
@@ -36,12 +37,17 @@ func judgeClass(r *report.Report, _ *analysis.Config) []report.Finding {
 	v := &classView{r: r}
 	for _, row := range r.Rows("class", "classes") {
 		k, x := row.Key, row.Values
-		v.rows = append(v.rows, classRow{hosts{k[0], k[1]}, k[2], k[3], k[4], x[0], x[1], x[2]})
+		c := classRow{hosts{k[0], k[1]}, k[2], k[3], k[4], x[0], x[1], x[2]}
+		if c.kind == classCNP {
+			v.cnps = append(v.cnps, c)
+		} else {
+			v.rows = append(v.rows, c)
+		}
 	}
 	v.readDCB()
 	return slices.Concat(
 		condense(v.outliers(), "host pair", "infiniband"), condense(v.directions(), "host pair", "infiniband"),
-		condense(v.mismatches(), "sender", "infiniband && vlan"), v.application(), v.shared())
+		condense(v.mismatches(), "sender", "infiniband && vlan"), v.application(), v.shared(), condense(v.ofCNPs(), "host pair", cnpFilter))
 }
 
 // readDCB takes what LLDP says of PFC where all ports that speak agree.
@@ -275,6 +281,50 @@ func (v *classView) application() []report.Finding {
 		Advice: "Let the adapters take the switch's settings (DCBX willing), or set the traffic class of the applications to it.",
 		Filter: "infiniband && vlan.priority == " + wrong[0],
 	}}
+}
+
+// ofCNPs speaks of CNPs that queue behind the data they report on.
+func (v *classView) ofCNPs() []report.Finding {
+	cnps, data := map[hosts]map[string]bool{}, map[hosts]map[string]bool{}
+	note := func(m map[hosts]map[string]bool, x classRow) {
+		if m[x.hosts] == nil {
+			m[x.hosts] = map[string]bool{}
+		}
+		m[x.hosts]["dscp "+x.dscp] = true
+		if x.pcp == pcpText(untagged) {
+			m[x.hosts][x.pcp] = true
+		} else {
+			m[x.hosts]["pcp "+x.pcp] = true
+		}
+	}
+	for _, x := range v.rows {
+		if x.kind == classData {
+			note(data, x)
+		}
+	}
+	for _, x := range v.cnps {
+		note(cnps, x)
+	}
+	var out []report.Finding
+	for _, g := range groupBy(v.r, hostsOf) {
+		of, behind := sortedKeys(cnps[g.key]), data[g.key.back()]
+		if len(of) == 0 || len(behind) == 0 || slices.ContainsFunc(of, func(c string) bool { return !behind[c] }) {
+			continue
+		}
+		flows := slices.DeleteFunc(slices.Clone(g.flows), func(f *report.Flow) bool { return f.CNPs == 0 })
+		ev := evidence(flows, analysis.CNPSeen)
+		n := total(flows, func(f *report.Flow) int64 { return f.CNPs })
+		out = append(out, report.Finding{
+			Rule: "cnp.class", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
+			Values: map[string]int64{"cnps": n},
+			Summary: fmt.Sprintf("%s from %s to %s ride the class of the data they report on (%s): they queue behind the congestion that they should end.",
+				report.Counted(n, "CNP"), g.key.src, g.key.dst, strings.Join(of, ", ")),
+			Not:    "Not a class mismatch of the data: the data's class is only compared with that of the CNPs.",
+			Advice: "Give CNPs a class of their own with strict priority: DSCP 48, priority 6 by the usual maps (cnp_dscp and cnp_802p_prio of the adapter).",
+			Filter: cnpFilter + " && " + between(g.key),
+		})
+	}
+	return out
 }
 
 // shared speaks of other protocols in a class that RoCE has been given.

@@ -27,13 +27,13 @@ func TestClassFindings(t *testing.T) {
 	}{
 		{desc: "one class", rows: func(c *classRows) {
 			c.add("a b data 26 untagged", 8, 800)
-			c.add("b a answers 26 untagged", 8, 100)
+			c.add("b a control 26 untagged", 8, 100)
 		}},
 		{desc: "a queue pair beside its siblings", rows: func(c *classRows) {
 			c.add("a b data 26 3", 8, 800)
 			c.add("a b data 0 0", 1, 100)
 			c.add("a b data 0 untagged", 1, 3)
-			c.add("b a answers 26 3", 9, 100)
+			c.add("b a control 26 3", 9, 100)
 		}, pfc: []int64{8, 8}, want: map[string]string{"class.dscp-outlier": "PFC on priority 3: priority 0 is not protected"}},
 		{desc: "two queue pairs have no siblings", rows: func(c *classRows) {
 			c.add("a b data 26 untagged", 1, 800)
@@ -45,7 +45,7 @@ func TestClassFindings(t *testing.T) {
 		}},
 		{desc: "answers in another class", rows: func(c *classRows) {
 			c.add("a b data 26 untagged", 2, 800)
-			c.add("b a answers 0 untagged", 2, 100)
+			c.add("b a control 0 untagged", 2, 100)
 		}, want: map[string]string{"class.direction": "DSCP 26, what comes back on DSCP 0"}},
 		{desc: "data both ways in two classes is told once", rows: func(c *classRows) {
 			c.add("a b data 26 untagged", 2, 800)

@@ -1,9 +1,6 @@
 package detect
 
 import (
-	"math/bits"
-	"strconv"
-
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
@@ -24,13 +21,11 @@ type congestion struct{ flows []congestionFlow }
 
 // congestionFlow is a row's marks and notifications.
 type congestionFlow struct {
-	ce, notECT, becn  int64
-	ect, ceData       int64 // data frames: not marked, marked
-	cnps, nearNAK     int64
-	lastNAK           int64  // time of the last sequence NAK
-	lastCNP           int64  // time of the last CNP that no NAK is near
-	dataDSCP, cnpDSCP uint64 // a bit for each
-	dataPCP, cnpPCP   uint16 // a bit for each, and bit 8 for untagged
+	ce, notECT, becn int64
+	ect, ceData      int64 // data frames: not marked, marked
+	cnps, nearNAK    int64
+	lastNAK          int64 // time of the last sequence NAK
+	lastCNP          int64 // time of the last CNP that no NAK is near
 }
 
 // nearNAK is how close to a sequence NAK, before or behind, a CNP is taken for
@@ -69,8 +64,6 @@ func (c *congestion) Observe(b *analysis.Batch) {
 
 func (f *congestionFlow) notified(p *decode.Packet) {
 	f.cnps++
-	f.cnpDSCP |= 1 << (p.DSCP & 63)
-	f.cnpPCP |= pcpBit(p)
 	f.lastCNP = p.Time
 	if f.lastNAK != 0 && p.Time-f.lastNAK <= nearNAK {
 		f.nearNAK++
@@ -87,8 +80,6 @@ func (f *congestionFlow) refused(p *decode.Packet) {
 }
 
 func (f *congestionFlow) data(p *decode.Packet) {
-	f.dataDSCP |= 1 << (p.DSCP & 63)
-	f.dataPCP |= pcpBit(p)
 	if p.Version != 2 {
 		return // no switch marks a GRH
 	}
@@ -102,24 +93,12 @@ func (f *congestionFlow) data(p *decode.Packet) {
 	}
 }
 
-func pcpBit(p *decode.Packet) uint16 {
-	if !p.Tagged {
-		return 1 << 8
-	}
-	return 1 << (p.PCP & 7)
-}
-
 func (c *congestion) Report(r *report.Report) {
 	pairs := report.Table{
 		Name: "hosts", Help: "Data frames by congestion codepoint, and CNPs, by direction between two hosts.",
 		Keys:    []string{"src", "dst"},
 		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
 	}
-	classes := report.Table{
-		Name: "cnp_classes", Help: "The classes that data and CNPs travel in, between hosts that send CNPs.",
-		Keys: []string{"src", "dst", "kind", "class"}, Columns: columns("", "queue_pairs"),
-	}
-	told := map[hosts]bool{} // directions that CNPs speak of
 	for id := range c.flows {
 		x, f := &c.flows[id], &r.Flows[id]
 		f.CE += x.ce
@@ -134,38 +113,6 @@ func (c *congestion) Report(r *report.Report) {
 		if x.ect+x.ceData+x.notECT+x.cnps > 0 {
 			pairs.Rows = append(pairs.Rows, report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{x.ect, x.ceData, x.notECT, x.cnps, x.nearNAK}})
 		}
-		if x.cnps > 0 {
-			told[hostsOf(f)], told[hostsOf(f).back()] = true, true
-		}
-	}
-	for id := range c.flows {
-		if f := &r.Flows[id]; told[hostsOf(f)] {
-			classes.Rows = append(classes.Rows, c.flows[id].classes(f)...)
-		}
 	}
 	addTable(r, "congestion", pairs)
-	addTable(r, "congestion", classes)
-}
-
-// classes writes the bits of DSCP and PCP as rows.
-func (x *congestionFlow) classes(f *report.Flow) []report.Row {
-	var out []report.Row
-	list := func(kind string, set uint64, name func(int) string) {
-		for ; set != 0; set &= set - 1 {
-			class := name(bits.TrailingZeros64(set))
-			out = append(out, report.Row{Key: []string{f.Src, f.Dst, kind, class}, Values: []int64{1}})
-		}
-	}
-	dscp := func(n int) string { return "dscp " + strconv.Itoa(n) }
-	pcp := func(n int) string {
-		if n == 8 {
-			return "untagged"
-		}
-		return "pcp " + strconv.Itoa(n)
-	}
-	list("data", x.dataDSCP, dscp)
-	list("data", uint64(x.dataPCP), pcp)
-	list("cnp", x.cnpDSCP, dscp)
-	list("cnp", uint64(x.cnpPCP), pcp)
-	return out
 }

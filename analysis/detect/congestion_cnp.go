@@ -2,14 +2,10 @@ package detect
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 )
-
-const cnpFilter = "infiniband.bth.opcode == 0x81"
 
 // withoutCE speaks of CNPs for which no mark is in view.
 func (v *congestionView) withoutCE() []report.Finding {
@@ -81,27 +77,4 @@ func (v *congestionView) senders(flows []*report.Flow) map[string]bool {
 		out[f.Src] = true
 	}
 	return out
-}
-
-// class speaks of CNPs that queue behind the data they report on.
-func (v *congestionView) class() []report.Finding {
-	var out []report.Finding
-	for _, g := range v.told {
-		cnp, data := v.classes[g.key]["cnp"], v.classes[g.key.back()]["data"]
-		if len(data) == 0 || slices.ContainsFunc(cnp, func(c string) bool { return !slices.Contains(data, c) }) {
-			continue
-		}
-		ev := evidence(g.flows, analysis.CNPSeen)
-		m := v.pairs[g.key]
-		out = append(out, report.Finding{
-			Rule: "cnp.class", Severity: report.Notice, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
-			Values: map[string]int64{"cnps": m.cnps},
-			Summary: fmt.Sprintf("%s from %s to %s ride the class of the data they report on (%s): they queue behind the congestion that they should end.",
-				report.Counted(m.cnps, "CNP"), g.key.src, g.key.dst, strings.Join(cnp, ", ")),
-			Not:    "Not a class mismatch of the data: the data's class is only compared with that of the CNPs.",
-			Advice: "Give CNPs a class of their own with strict priority: DSCP 48, priority 6 by the usual maps (cnp_dscp and cnp_802p_prio of the adapter).",
-			Filter: cnpFilter + " && " + between(g.key),
-		})
-	}
-	return condense(out, "host pair", cnpFilter)
 }

@@ -12,7 +12,7 @@ import (
 
 func judgeCongestion(r *report.Report, c *analysis.Config) []report.Finding {
 	v := readCongestion(r)
-	return slices.Concat(v.marked(c), v.notECT(), v.withoutCE(), v.missing(c), v.class())
+	return slices.Concat(v.marked(c), v.notECT(), v.withoutCE(), v.missing(c))
 }
 
 // marks is the table "hosts": one direction between two hosts.
@@ -22,31 +22,23 @@ func (m marks) data() int64 { return m.ect + m.ce + m.notECT }
 
 // congestionView is a report as the judge looks at it.
 type congestionView struct {
-	r       *report.Report
-	pairs   map[hosts]marks
-	classes map[hosts]map[string][]string // by kind
-	toward  []group[string]               // rows by receiver
-	told    []group[hosts]                // rows with CNPs, by direction
-	rows    map[hosts][]*report.Flow
-	ce      map[hosts]int64  // marked frames of any kind
-	sent    map[string]int64 // CNPs by sender
+	r      *report.Report
+	pairs  map[hosts]marks
+	toward []group[string] // rows by receiver
+	told   []group[hosts]  // rows with CNPs, by direction
+	rows   map[hosts][]*report.Flow
+	ce     map[hosts]int64  // marked frames of any kind
+	sent   map[string]int64 // CNPs by sender
 }
 
 func readCongestion(r *report.Report) *congestionView {
 	v := &congestionView{
-		r: r, pairs: map[hosts]marks{}, classes: map[hosts]map[string][]string{},
+		r: r, pairs: map[hosts]marks{},
 		rows: map[hosts][]*report.Flow{}, ce: map[hosts]int64{}, sent: map[string]int64{},
 	}
 	for _, row := range r.Rows("congestion", "hosts") {
 		x := row.Values
 		v.pairs[hosts{row.Key[0], row.Key[1]}] = marks{x[0], x[1], x[2], x[3], x[4]}
-	}
-	for _, row := range r.Rows("congestion", "cnp_classes") {
-		h := hosts{row.Key[0], row.Key[1]}
-		if v.classes[h] == nil {
-			v.classes[h] = map[string][]string{}
-		}
-		v.classes[h][row.Key[2]] = append(v.classes[h][row.Key[2]], row.Key[3])
 	}
 	v.toward = groupBy(r, func(f *report.Flow) string { return f.Dst })
 	for _, g := range groupBy(r, hostsOf) {

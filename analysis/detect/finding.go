@@ -29,6 +29,9 @@ func counts(b *analysis.Batch, i int) bool {
 	return b.Flow[i] != analysis.NoFlow && b.Verdict[i]&analysis.Copy == 0
 }
 
+// cnpFilter shows congestion notification packets.
+const cnpFilter = "infiniband.bth.opcode == 0x81"
+
 // group is the rows that share a key, in the order of the report.
 type group[K comparable] struct {
 	key   K

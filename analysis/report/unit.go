@@ -139,23 +139,6 @@ func Moment(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02 
 // QP returns the name of a queue pair: "QP 0xd2".
 func QP(n uint32) string { return fmt.Sprintf("QP %#x", n) }
 
-// Quantity returns the value of a measure in its unit: "ns", "bytes", or a noun
-// in the plural such as "frames".
-func Quantity(v int64, unit string) string {
-	switch unit {
-	case "":
-		return Count(v)
-	case "ns":
-		return Duration(v)
-	case "bytes":
-		return Bytes(v)
-	}
-	if v == 1 {
-		unit = strings.TrimSuffix(unit, "s")
-	}
-	return Count(v) + " " + unit
-}
-
 // scaled returns v with three digits in the unit that suits it, each a thousand
 // of the one before.
 func scaled(v float64, units ...string) string {

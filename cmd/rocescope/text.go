@@ -80,8 +80,6 @@ func notRoCE(p *decode.Packet) string {
 		return fmt.Sprintf("IP protocol %d", p.Proto)
 	case p.EtherType == 0x0806:
 		return "ARP"
-	case p.EtherType == 0x88CC:
-		return "LLDP"
 	case p.EtherType < 0x0600:
 		return "not RoCE"
 	}

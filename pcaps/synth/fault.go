@@ -9,7 +9,6 @@ import (
 type Packets struct {
 	conn    int // from 1; 0 stands for all connections
 	kind    kind
-	back    bool
 	numbers []int
 	chance  float64 // 0 stands for certain
 }
@@ -32,9 +31,6 @@ func Everything() Packets { return Packets{} }
 // What is sent again is not counted, and not selected.
 func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
 
-// Back selects what concerns the requests of the connection's To instead.
-func (p Packets) Back() Packets { p.back = true; return p }
-
 // ByChance selects each with a probability.
 func (p Packets) ByChance(probability float64) Packets { p.chance = probability; return p }
 
@@ -44,7 +40,7 @@ func (p *Packets) selects(w *world, x *packet) bool {
 	switch {
 	case p.conn != 0 && (x.conn == nil || x.conn.number != p.conn):
 		return false
-	case p.kind != 0 && (p.kind != x.kind || p.back != x.ofBack()):
+	case p.kind != 0 && (p.kind != x.kind || x.ofBack()):
 		return false
 	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
 		return false

@@ -12,10 +12,8 @@ import (
 // wire counts, where frames are decoded, what belongs to no row: how frames
 // were wrapped, what is unusual about them, and what mirrors say they lost.
 type wire struct {
-	last    decode.Encap // saves the look-up for a run of frames
-	lastN   *int64
-	encaps  map[decode.Encap]*int64
-	odds    [16]int64 // by bit
+	encaps  tally[decode.Encap]
+	odds    tally[decode.Odd]
 	ports   map[uint16]int64
 	mirrors map[uint32]*mirror
 	dcbs    map[[6]byte]decode.DCB
@@ -73,7 +71,7 @@ func protocolOf(p *decode.Packet) protocol {
 const wireTablesMax = 1024
 
 func newWire() *wire {
-	return &wire{encaps: map[decode.Encap]*int64{}, ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}, others: map[protocol]int64{}}
+	return &wire{encaps: newTally[decode.Encap](), odds: newTally[decode.Odd](), ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}, others: map[protocol]int64{}}
 }
 
 // mirror follows the GRE sequence numbers of one mirror session. They are given
@@ -99,7 +97,7 @@ func (m *mirror) lost() int64 { return max(0, m.max-m.first+1-m.frames) }
 // count takes a decoded frame.
 func (w *wire) count(p *decode.Packet) {
 	if p.Encap != 0 {
-		w.wrapped(p.Encap)
+		w.encaps.add(p.Encap)
 	}
 	if p.Odd != 0 {
 		w.odd(p)
@@ -121,22 +119,30 @@ func (w *wire) count(p *decode.Packet) {
 	}
 }
 
-func (w *wire) wrapped(e decode.Encap) {
-	if e != w.last || w.lastN == nil {
-		n := w.encaps[e]
+// tally counts by key, of which there are few. Frames alike come in runs, which
+// cost no look-up.
+type tally[K comparable] struct {
+	last K
+	n    *int64 // of last; nil at first
+	all  map[K]*int64
+}
+
+func newTally[K comparable]() tally[K] { return tally[K]{all: map[K]*int64{}} }
+
+func (t *tally[K]) add(k K) {
+	if k != t.last || t.n == nil {
+		n := t.all[k]
 		if n == nil {
 			n = new(int64)
-			w.encaps[e] = n
+			t.all[k] = n
 		}
-		w.last, w.lastN = e, n
+		t.last, t.n = k, n
 	}
-	*w.lastN++
+	*t.n++
 }
 
 func (w *wire) odd(p *decode.Packet) {
-	for i := range w.odds {
-		w.odds[i] += int64(p.Odd >> i & 1)
-	}
+	w.odds.add(p.Odd)
 	if p.Odd&decode.OddPort != 0 && (len(w.ports) < wireTablesMax || w.ports[p.DstPort] > 0) {
 		w.ports[p.DstPort]++
 	}
@@ -146,11 +152,17 @@ func (w *wire) odd(p *decode.Packet) {
 func (w *wire) report(r *report.Report) {
 	frames := []report.Column{{Name: "frames", Unit: "frames", Kind: report.Sum}}
 	wrapped := report.Table{Name: report.WrappedTable, Help: "How frames were wrapped.", Keys: []string{"encapsulation"}, Columns: frames}
-	for e, n := range w.encaps {
+	for e, n := range w.encaps.all {
 		wrapped.Rows = append(wrapped.Rows, report.Row{Key: []string{e.String()}, Values: []int64{*n}})
 	}
 	odd := report.Table{Name: report.OddTable, Help: "What is unusual about frames, though they could be read.", Keys: []string{"oddity"}, Columns: frames}
-	for i, n := range w.odds {
+	var odds [16]int64 // by bit
+	for o, n := range w.odds.all {
+		for i := range odds {
+			odds[i] += int64(o>>i&1) * *n
+		}
+	}
+	for i, n := range odds {
 		if n > 0 {
 			odd.Rows = append(odd.Rows, report.Row{Key: []string{decode.Odd(1 << i).String()}, Values: []int64{n}})
 		}

@@ -138,7 +138,7 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 		case !r.knowsRTT():
 			e.answered, e.answer = p.Time, p.Frame
 			kept = append(kept, e)
-		case r.sooner(e.time, p.Time):
+		case r.needless(&e, p.Time):
 			s.needlessResend(r, &e, p.Frame)
 		}
 	}

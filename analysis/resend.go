@@ -136,7 +136,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame}
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, named: rec.pass.cause == RetransmittedNAK && p.PSN == rec.pass.start}
 	if before != nil {
 		e.before = before.frame
 	}

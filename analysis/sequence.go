@@ -79,6 +79,7 @@ type resend struct {
 	answered int64  // when an answer came, while no round trip was known
 	answer   uint64 // its frame
 	before   uint64 // the frame in which the PSN passed last before; 0 unknown
+	named    bool   // a NAK asked for it
 }
 
 const (

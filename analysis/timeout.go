@@ -166,7 +166,7 @@ func (s *shard) judgeWaiting(r *row) {
 	for _, e := range rec.resends {
 		if e.answered == 0 {
 			kept = append(kept, e)
-		} else if r.sooner(e.time, e.answered) {
+		} else if r.needless(&e, e.answered) {
 			s.needlessResend(r, &e, e.answer)
 		}
 	}

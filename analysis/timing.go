@@ -91,6 +91,13 @@ func (r *row) sooner(sent, t int64) bool {
 	return r.knowsRTT() && t-sent < r.minRTT()-r.minRTT()/128
 }
 
+// needless reports whether the answer to a resend came too soon to be caused by
+// it. That it was not needed contradicts a NAK that asked for it, so there the
+// answer has to be sooner by more than a shorter packet could explain.
+func (r *row) needless(e *resend, t int64) bool {
+	return r.sooner(e.time, t) && (!e.named || t-e.time < r.minRTT()*7/8)
+}
+
 // trail pairs the sendings of one packet with the answers to them. Where every
 // packet is resent before its answer can arrive, no packet is sent once, and
 // only that the answers repeat as the sendings did shows the round trip.

@@ -18,8 +18,8 @@ func newConn(w *world, number int, c *Connection) *conn {
 	out.a = newEndpoint(w.host(c.From), out)
 	out.b = newEndpoint(w.host(c.To), out)
 	out.a.peer, out.b.peer = out.b, out.a
-	out.a.start(w.psn())
-	out.b.start(w.psn())
+	out.a.start(out.firstPSN())
+	out.b.start(out.firstPSN())
 	out.port = out.sourcePort()
 	out.ids = [2]uint32{w.rand.Uint32(), w.rand.Uint32()}
 	return out
@@ -27,6 +27,28 @@ func newConn(w *world, number int, c *Connection) *conn {
 
 // psn draws a first PSN.
 func (w *world) psn() ib.PSN { return ib.PSN(w.rand.Uint32() & ib.PSNMask) }
+
+func (c *conn) firstPSN() ib.PSN {
+	if c.FirstPSN != nil {
+		return *c.FirstPSN
+	}
+	return c.world.psn()
+}
+
+func (c *conn) window() int32 {
+	if c.Window == 0 {
+		return 32
+	}
+	return int32(c.Window)
+}
+
+// mtuOf is what an endpoint takes for the path MTU.
+func (c *conn) mtuOf(e *endpoint) int {
+	if e == c.b && c.MTUOfTo != 0 {
+		return c.MTUOfTo
+	}
+	return c.mtu()
+}
 
 func (c *conn) mtu() int {
 	if c.PathMTU == 0 {

@@ -1,75 +1,19 @@
 package synth
 
-import (
-	"cmp"
-	"slices"
+import "github.com/rocescope/rocescope/decode/ib"
 
-	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
-)
-
-// counter builds a Truth.
-type counter struct {
-	snapLen int
-	rows    map[rowKey]*Row
-	newest  map[streamKey]int // order of the newest packet that passed
-	holes   map[streamKey]*missing
-	stalls  map[*endpoint]stall
-}
-
-// missing is the packets of a stream that were not where they should have been,
-// by their order; row is where the stream travels.
-type missing struct {
-	row    *Row
-	orders []int
-}
-
-// stall is an RNR NAK that passed at a time.
-type stall struct {
-	nak  *packet
-	time int64
-}
-
-type rowKey struct {
-	src, dst string
-	qp       uint32
-}
-
-type streamKey struct {
-	asker *endpoint
-	kind  kind
-}
-
-func newCounter(snapLen int) *counter {
-	return &counter{snapLen: snapLen, rows: map[rowKey]*Row{}, newest: map[streamKey]int{}, holes: map[streamKey]*missing{}, stalls: map[*endpoint]stall{}}
-}
-
-// add counts in the packet's row.
-func (c *counter) add(p *packet, column string, n int64) { c.row(p).Counts[column] += n }
-
-func (c *counter) row(p *packet) *Row {
-	k := rowKey{p.from.addr.String(), p.to.addr.String(), p.bth.DestQP}
-	r := c.rows[k]
-	if r == nil {
-		r = &Row{Src: k.src, Dst: k.dst, DestQP: k.qp, Counts: map[string]int64{}}
-		if p.kind != isManagement {
-			r.PeerQP = p.conn.a.qpn + p.conn.b.qpn - k.qp
-		}
-		c.rows[k] = r
-	}
-	return r
-}
-
-// seen counts a packet that was captured at t, as a frame of some bytes.
-func (c *counter) seen(p *packet, bytes int, t int64) {
-	c.add(p, "frames", 1)
-	c.add(p, "bytes", int64(bytes))
-	p.seen = true
-	c.stall(p, t)
-	c.integrity(p, bytes)
-	if p.ecn == decode.CE {
+// seen counts a packet that was captured: what every capture shows of it,
+// whatever became of others.
+func (c *counter) seen(x *record, snapLen int) {
+	p, frames := x.packet, int64(1+x.copies)
+	c.add(p, "frames", frames)
+	c.add(p, "bytes", frames*int64(x.bytes))
+	c.add(p, "mirror_duplicates", int64(x.copies))
+	c.integrity(x, snapLen)
+	if x.ce {
 		c.add(p, "ce_frames", 1)
 	}
+	c.stall(x)
 	switch p.kind {
 	case isCNP:
 		c.add(p, "cnps", 1)
@@ -80,11 +24,15 @@ func (c *counter) seen(p *packet, bytes int, t int64) {
 	}
 }
 
-func (c *counter) integrity(p *packet, bytes int) {
-	if c.snapLen > 0 && bytes > c.snapLen {
-		c.add(p, "icrc_unchecked", 1)
-	} else {
-		c.add(p, "icrc_good", 1)
+// integrity counts the ICRC, of copies once.
+func (c *counter) integrity(x *record, snapLen int) {
+	switch {
+	case snapLen > 0 && x.bytes > snapLen:
+		c.add(x.packet, "icrc_unchecked", 1)
+	case x.damaged:
+		c.add(x.packet, "icrc_bad", 1)
+	default:
+		c.add(x.packet, "icrc_good", 1)
 	}
 }
 
@@ -99,14 +47,6 @@ func (c *counter) request(p *packet) {
 	if !p.bth.Opcode.Is(ib.IsRead) {
 		c.add(p, "data_frames", 1)
 	}
-	switch {
-	case p.again != "":
-		c.add(p, "retransmitted", 1)
-		c.add(p, "retransmitted_"+string(p.again), 1)
-	case p.bth.Opcode.Is(ib.IsLast | ib.IsOnly):
-		c.add(p, "messages", 1)
-	}
-	c.order(p, "reordered")
 }
 
 func (c *counter) response(p *packet) {
@@ -114,13 +54,6 @@ func (c *counter) response(p *packet) {
 	c.add(p, "response_bytes", int64(len(p.payload)))
 	if p.bth.Opcode.Is(ib.IsReadResponse | ib.IsAtomicAck) {
 		c.add(p, "data_frames", 1)
-	}
-	if p.kind == isReadResponse {
-		if p.again != "" {
-			c.add(p, "response_retransmitted", 1)
-		}
-		c.order(p, "response_reordered")
-		return
 	}
 	if p.bth.Opcode.Is(ib.IsAck) {
 		c.add(p, answerColumn(p.syndrome()), 1)
@@ -143,109 +76,18 @@ func answerColumn(s ib.Syndrome) string {
 	return "naks_psn_sequence"
 }
 
-// order counts a packet that comes behind one that was sent later.
-func (c *counter) order(p *packet, column string) {
-	k := streamKey{p.asker, p.kind}
-	if p.order < c.newest[k] {
-		c.add(p, column, 1)
-		c.hole(p)
+// stall measures the time from an RNR NAK to the first packet that came for it,
+// as the tap sees both.
+func (c *counter) stall(x *record) {
+	p := x.packet
+	if p.asker == nil {
+		return
 	}
-	c.newest[k] = max(p.order, c.newest[k])
-}
-
-// needless counts a resend that the tap saw and whose receiver had the packet
-// when it came.
-func (c *counter) needless(p *packet) {
-	if p.seen && p.again != "" {
-		c.add(p, "spurious", 1)
+	if p.syndrome().Type() == ib.RNRNAK {
+		c.stalls[p] = x.time
 	}
-}
-
-// copied counts a further frame of a packet.
-func (c *counter) copied(p *packet, bytes int) {
-	c.add(p, "frames", 1)
-	c.add(p, "bytes", int64(bytes))
-	c.add(p, "mirror_duplicates", 1)
-}
-
-// stall measures the time from an RNR NAK to the resend, as the tap sees it.
-func (c *counter) stall(p *packet, t int64) {
-	switch {
-	case p.asker == nil:
-	case p.syndrome().Type() == ib.RNRNAK:
-		c.stalls[p.asker] = stall{p, t}
-	case p.again == byRNR && c.stalls[p.asker].nak != nil:
-		s := c.stalls[p.asker]
-		c.add(s.nak, "rnr_stall_ns", t-s.time)
-		delete(c.stalls, p.asker)
+	if t, ok := c.stalls[p.trigger]; ok && p.again == byRNR && p.bth.PSN == p.trigger.bth.PSN {
+		c.add(p.trigger, "rnr_stall_ns", x.time-t)
+		delete(c.stalls, p.trigger)
 	}
-}
-
-// hole notes that the packet was missing where its successor passed.
-func (c *counter) hole(p *packet) {
-	k := streamKey{p.asker, p.kind}
-	if c.holes[k] == nil {
-		c.holes[k] = &missing{row: c.row(p)}
-	}
-	c.holes[k].orders = append(c.holes[k].orders, p.order)
-}
-
-// gaps counts the runs of missing packets.
-func (m *missing) gaps() int64 {
-	slices.Sort(m.orders)
-	n := int64(0)
-	for i, o := range m.orders {
-		if i == 0 || o != m.orders[i-1]+1 {
-			n++
-		}
-	}
-	return n
-}
-
-func (c *counter) lostBefore(p *packet) {
-	c.fate(p, "lost_upstream")
-	c.hole(p)
-}
-
-// lostBehind leaves out datagrams: nothing tells of them.
-func (c *counter) lostBehind(p *packet) {
-	if p.bth.Opcode.Transport() == ib.RC {
-		c.fate(p, "lost_downstream")
-	}
-}
-
-func (c *counter) missed(p *packet) {
-	c.fate(p, "not_captured")
-	c.hole(p)
-}
-
-// fate counts what became of a request or a READ response.
-func (c *counter) fate(p *packet, column string) {
-	switch p.kind {
-	case isRequest:
-		c.add(p, column, 1)
-	case isReadResponse:
-		c.add(p, "response_"+column, 1)
-	}
-}
-
-func (c *counter) truth() Truth {
-	var t Truth
-	for k, m := range c.holes {
-		switch k.kind {
-		case isRequest:
-			m.row.Counts["gaps"] += m.gaps()
-			m.row.Counts["gap_frames"] += int64(len(m.orders))
-		case isReadResponse:
-			m.row.Counts["response_gaps"] += m.gaps()
-			m.row.Counts["response_gap_frames"] += int64(len(m.orders))
-		}
-	}
-	for _, r := range c.rows {
-		t.Rows = append(t.Rows, *r)
-	}
-	slices.SortFunc(t.Rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.DestQP, b.DestQP))
-	})
-	return t
 }

@@ -19,6 +19,7 @@ type endpoint struct {
 	ordered map[kind]int // packets sent so far, by kind, of this asker
 	counted map[kind]int // those sent for the first time
 	told    int64        // when the last CNP was sent; 0 never
+	rate    rate         // of what it sends
 }
 
 // newEndpoint gives a host one more queue pair.
@@ -33,15 +34,47 @@ func newEndpoint(h *host, c *conn) *endpoint {
 func (e *endpoint) start(psn ib.PSN) {
 	e.req = newRequester(e, psn)
 	e.peer.rsp = responder{e: e.peer, expected: psn, high: psn, atomics: map[ib.PSN]uint64{}, early: map[ib.PSN]*packet{}}
+	e.peer.rsp.delivered = map[int][]func(){}
 }
 
 // next returns what the endpoint sends when its turn comes: answers first. It
 // returns no packet, and when there may be one, where it has to wait.
 func (e *endpoint) next() (*packet, int64) {
-	if p := e.rsp.next(); p != nil {
-		return p, 0
+	p, wait := e.rsp.next()
+	if p == nil {
+		var later int64
+		p, later = e.req.nextPacket()
+		wait = earlier(wait, later)
 	}
-	return e.req.nextPacket()
+	if p != nil && (p.kind == isRequest || p.kind == isReadResponse) {
+		e.rate.sent(e, p.size())
+	}
+	return p, wait
+}
+
+// priority is that of what the endpoint sends.
+func (e *endpoint) priority() uint8 { return e.dscp() >> 3 }
+
+func (e *endpoint) dscp() uint8 {
+	if c := e.conn; e == c.b && c.Class == Lossless {
+		return c.BackClass.dscp()
+	}
+	return e.conn.Class.dscp()
+}
+
+func (e *endpoint) ecn() decode.ECN {
+	if e.conn.NotECT {
+		return decode.NotECT
+	}
+	return decode.ECT0
+}
+
+// port is the UDP source port of what the endpoint sends.
+func (e *endpoint) port() uint16 {
+	if c := e.conn; e == c.b && c.BackPort != 0 {
+		return c.BackPort
+	}
+	return e.conn.port
 }
 
 // wake tells the host that there may be something to send.
@@ -53,7 +86,7 @@ func (e *endpoint) packet(k kind, op ib.Op, psn ib.PSN, asker *endpoint) *packet
 	return &packet{
 		from: e.host, to: e.peer.host, conn: e.conn, kind: k,
 		bth:  ib.BTH{Opcode: ib.Of(e.conn.Transport, op), MigReq: true, PKey: 0xFFFF, DestQP: e.peer.qpn, PSN: psn},
-		port: e.conn.port, dscp: dataClass, ecn: decode.ECT0, asker: asker, arrive: e.peer.receive,
+		port: e.port(), dscp: e.dscp(), ecn: e.ecn(), asker: asker, arrive: e.peer.receive,
 	}
 }
 
@@ -70,6 +103,12 @@ func (p *packet) count() {
 
 // receive takes a packet that arrived.
 func (e *endpoint) receive(p *packet) {
+	if p.damaged {
+		for _, t := range e.host.world.taps {
+			t.dropped(p)
+		}
+		return
+	}
 	if p.ecn == decode.CE && (p.kind == isRequest || p.kind == isReadResponse) {
 		e.notify()
 	}
@@ -77,7 +116,7 @@ func (e *endpoint) receive(p *packet) {
 	case isRequest:
 		e.rsp.request(p)
 	case isCNP:
-		e.req.slowDown()
+		e.slowDown()
 	default:
 		e.req.response(p)
 	}
@@ -94,7 +133,7 @@ func (e *endpoint) notify() {
 	p := e.packet(isCNP, 0, 0, nil)
 	p.bth = ib.BTH{Opcode: ib.CNP, PKey: 0xFFFF, BECN: true, DestQP: e.peer.qpn}
 	p.ext = cnpBody()
-	p.dscp = cnpClass
+	p.dscp, p.ecn = cnpClass, decode.ECT0
 	e.host.urgent = append(e.host.urgent, p)
 	e.wake()
 }

@@ -1,121 +1,115 @@
 package synth
 
-import "github.com/rocescope/rocescope/decode"
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
 
-// fabric carries packets from host to host: a fixed delay, of which a part lies
-// before the tap, a port towards each host with a queue that never overflows,
-// and what the scenario's faults add.
-type fabric struct{ world *world }
-
-// journey is what befalls one packet.
-type journey struct {
-	lost   [2]bool // before the tap, behind it
-	delay  [2]int64
-	marked [2]bool
-	missed bool
-	copies int // further ones in the capture
+// fabric is the switches and the cables between them.
+type fabric struct {
+	world    *world
+	leaves   []*bridge // of one switch: that one
+	up       [][]*port // of each leaf, towards each spine
+	down     [][]*port // of each spine, towards each leaf
+	flowlets map[flow]flowlet
 }
 
-// carry takes a packet whose last bit has left its sender, and brings it past
-// the tap to its receiver. The port towards the receiver lies before a tap on
-// the receiver's link, and behind any other.
-func (f *fabric) carry(p *packet) {
-	w := f.world
-	j := f.plan(p)
-	before, behind := w.tap.distances(p)
-	if j.lost[0] {
-		w.tap.neverSaw(p)
-		return
-	}
-	atReceiver := w.tap.host == p.to.number
-	w.clock.after(before+j.delay[0], func() {
-		f.leave(p, atReceiver, func() {
-			f.mark(p, j.marked[0])
-			w.tap.see(p, &j)
-			if j.lost[1] {
-				return
-			}
-			w.clock.after(behind+j.delay[1], func() {
-				f.leave(p, !atReceiver, func() {
-					f.mark(p, j.marked[1])
-					w.clock.after(processing, func() { p.arrive(p) })
-				})
-			})
-		})
-	})
+// flow is what a hash tells apart.
+type flow struct {
+	src, dst int
+	port     uint16
+	qp       uint32
 }
 
-// leave passes a packet through the port towards its receiver, where it waits
-// for those before it; a packet that waits long is marked. Where the port lies
-// elsewhere, it does nothing but go on.
-func (f *fabric) leave(p *packet, here bool, then func()) {
-	if !here {
-		then()
-		return
-	}
-	w := f.world
-	wait := max(0, p.to.inbound-w.clock.now)
-	limit := ns(w.scenario.Network.MarkAbove)
-	f.mark(p, limit > 0 && wait > limit)
-	if wait > 0 { // else it is cut through, and its time on the link overlaps
-		p.to.inbound += w.onLink(p)
-	} else {
-		p.to.inbound = w.clock.now + w.onLink(p)
-	}
-	w.clock.after(wait, then)
+// flowlet is where a flow goes since when, and when it was seen last.
+type flowlet struct {
+	draw uint32
+	last int64
 }
 
-// mark sets Congestion Experienced on what can be marked.
-func (f *fabric) mark(p *packet, yes bool) {
-	if yes && p.ecn != decode.NotECT {
-		p.ecn = decode.CE
+func newFabric(w *world) *fabric {
+	f := &fabric{world: w, flowlets: map[flow]flowlet{}}
+	s := w.scenario.Network.Shape
+	if s.leaves == 0 {
+		f.leaves = []*bridge{{world: w, label: "switch"}}
+		return f
 	}
+	for i := range s.leaves {
+		f.leaves = append(f.leaves, &bridge{world: w, label: leafName(i + 1)})
+	}
+	f.up = make([][]*port, s.leaves)
+	for i := range s.spines {
+		f.addSpine(&bridge{world: w, label: spineName(i + 1)})
+	}
+	return f
 }
 
-// onLink is how long a packet takes a link, in ns, with preamble, gap and frame
-// check sequence.
-func (w *world) onLink(p *packet) int64 { return int64(float64(8*(p.size()+24)) / w.rate()) }
-
-// plan asks each fault whether it means this packet.
-func (f *fabric) plan(p *packet) journey {
-	var j journey
-	for i := range f.world.scenario.Faults {
-		fault := &f.world.scenario.Faults[i]
-		if !fault.packets.selects(f.world, p) {
-			continue
-		}
-		side := 0
-		if fault.behind {
-			side = 1
-		}
-		switch fault.what {
-		case lost:
-			j.lost[side] = true
-		case delayed:
-			j.delay[side] += ns(fault.delay)
-		case marked:
-			j.marked[side] = true
-		case missed:
-			j.missed = true
-		case doubled:
-			j.copies++
-		}
+func (f *fabric) addSpine(b *bridge) {
+	net := &f.world.scenario.Network
+	var down []*port
+	for i, leaf := range f.leaves {
+		c := f.world.join(leaf, b, net.uplink(), net.delay()/4)
+		leaf.ports, b.ports = append(leaf.ports, c.ends[0]), append(b.ports, c.ends[1])
+		f.up[i] = append(f.up[i], c.ends[0])
+		down = append(down, c.ends[1])
 	}
-	return j
+	f.down = append(f.down, down)
 }
 
-// rate is that of a link in bits per ns.
-func (w *world) rate() float64 {
-	if r := w.scenario.Network.Rate; r > 0 {
-		return r
+// attach joins a host with its switch, and returns the host's port and the
+// switch's.
+func (f *fabric) attach(h *host) (inside, outside *port) {
+	net := &f.world.scenario.Network
+	leaf, share := 0, int64(2)
+	if net.Shape.leaves > 0 {
+		leaf, share = net.Shape.leafOf(h.number)-1, 4
 	}
-	return 25
+	b := f.leaves[leaf]
+	c := f.world.join(h, b, net.rate(), net.delay()/share)
+	b.ports = append(b.ports, c.ends[1])
+	return c.ends[0], c.ends[1]
 }
 
-// delay is the time from host to host in ns.
-func (w *world) delay() int64 {
-	if d := w.scenario.Network.Delay; d > 0 {
-		return ns(d)
+// path returns the ports that a packet leaves by, from its sender on.
+func (f *fabric) path(p *packet) []*port {
+	s := f.world.scenario.Network.Shape
+	if s.leaves == 0 || s.leafOf(p.from.number) == s.leafOf(p.to.number) {
+		return []*port{p.from.port, p.to.outside}
 	}
-	return 5_000
+	up := f.up[s.leafOf(p.from.number)-1]
+	spine := int(f.choose(p) % uint32(len(up)))
+	return []*port{p.from.port, up[spine], f.down[spine][s.leafOf(p.to.number)-1], p.to.outside}
+}
+
+// choose draws or computes the number by which a packet's way is chosen.
+func (f *fabric) choose(p *packet) uint32 {
+	key := flow{src: p.from.number, dst: p.to.number, port: p.port}
+	switch f.world.scenario.Network.Routing {
+	case ByFlowAndQP:
+		key.qp = p.bth.DestQP
+	case ByFlowlet:
+		return f.flowlet(key)
+	case PacketSpraying:
+		return f.world.rand.Uint32()
+	}
+	return key.hash()
+}
+
+func (f *fabric) flowlet(key flow) uint32 {
+	now := f.world.clock.now
+	x, known := f.flowlets[key]
+	if !known || now-x.last > flowletPause {
+		x.draw = f.world.rand.Uint32()
+	}
+	x.last = now
+	f.flowlets[key] = x
+	return x.draw
+}
+
+func (k flow) hash() uint32 {
+	b := binary.BigEndian.AppendUint32(nil, uint32(k.src))
+	b = binary.BigEndian.AppendUint32(b, uint32(k.dst))
+	b = binary.BigEndian.AppendUint16(b, k.port)
+	b = binary.BigEndian.AppendUint32(b, k.qp)
+	return crc32.ChecksumIEEE(b) >> 7 // its low bits differ in few places
 }

@@ -64,6 +64,7 @@ const (
 	marked
 	missed
 	doubled
+	damaged
 )
 
 // Lose loses packets, before the tap unless AfterTap is said.
@@ -74,6 +75,11 @@ func Delay(p Packets, by time.Duration) Fault { return Fault{packets: p, what: d
 
 // Mark lets a congested queue set Congestion Experienced.
 func Mark(p Packets) Fault { return Fault{packets: p, what: marked} }
+
+// Damage changes a bit of the payload behind the last frame check sequence that
+// could tell, as a faulty memory does; the ICRC tells, and the receiver drops the
+// packet.
+func Damage(p Packets) Fault { return Fault{packets: p, what: damaged} }
 
 // Miss keeps packets out of the capture, although the network delivers them.
 func Miss(p Packets) Fault { return Fault{packets: p, what: missed} }

@@ -42,12 +42,34 @@ type packet struct {
 	ecn      decode.ECN
 	id       uint16 // IPv4 ID
 
-	asker  *endpoint // whose request it is, or answers; nil where there is none
-	number int       // among the first sendings of its kind for the asker; 0 where sent again
-	order  int       // among all of its kind for the asker, in the order of sending
-	again  cause     // why it was sent again; empty the first time
-	seen   bool      // at the tap
-	arrive func(*packet)
+	asker    *endpoint // whose request it is, or answers; nil where there is none
+	number   int       // among the first sendings of its kind for the asker; 0 where sent again
+	order    int       // among all of its kind for the asker, in the order of sending
+	again    cause     // why it was sent again; empty the first time
+	trigger  *packet   // what had it sent again; nil for a timeout
+	pass     int       // how often its requester had gone back before
+	reached  int64     // when its receiver looked at it
+	made     int64     // of an answer: when
+	blames   int       // of a NAK: how often what it asks for had been sent
+	needless bool      // its receiver had it when it came
+	arrive   func(*packet)
+
+	path     []*port // by which it leaves the devices of its way
+	hop      int     // how many of them are behind it
+	faultHop int     // where the scenario's faults befall it
+	journey  journey
+	heldBy   *port // the port of a device that counts its bytes as its own
+	damaged  bool
+}
+
+func (p *packet) priority() uint8 { return p.dscp >> 3 }
+
+// linkHeader is how much of the frame lies before IP.
+func (p *packet) linkHeader() int {
+	if p.from.world.scenario.Network.VLAN != 0 {
+		return 18
+	}
+	return 14
 }
 
 // ofBack reports whether the packet concerns requests of the connection's To.
@@ -85,7 +107,11 @@ func (p *packet) frame() []byte {
 	if err := roce.Serialize(buf, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, ls...); err != nil {
 		panic(err) // the layers are this package's own
 	}
-	return bytes.Clone(buf.Bytes())
+	out := bytes.Clone(buf.Bytes())
+	if n := len(p.payload); p.damaged && n > 0 {
+		out[len(out)-ib.ICRCLen-(n+3)&^3] ^= 1 << (p.number & 7) // the first byte of the payload
+	}
+	return out
 }
 
 // below returns the layers under the BTH.

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	window    = 32 // packets, by PSN, that may be under way unacknowledged
-	readDepth = 4  // READs and atomics that may be under way
+	readDepth = 4 // READs and atomics that may be under way
 	retries   = 7
 )
 
@@ -27,23 +26,26 @@ const (
 type requester struct {
 	e        *endpoint
 	messages []*message
-	unposted int    // messages still to come
-	una      ib.PSN // the oldest PSN that is not acknowledged
-	cursor   ib.PSN // the next to send
-	high     ib.PSN // one past the highest sent
-	end      ib.PSN // one past the last posted
-	cause    cause  // why PSNs before high are sent
-	asked    bool   // una was asked for again, and nothing came since
+	unposted int     // messages still to come
+	una      ib.PSN  // the oldest PSN that is not acknowledged
+	cursor   ib.PSN  // the next to send
+	high     ib.PSN  // one past the highest sent
+	end      ib.PSN  // one past the last posted
+	cause    cause   // why PSNs before high are sent
+	trigger  *packet // what told so; nil for a timeout
+	pass     int     // how often it went back
+	alone    bool    // only the packet at cursor is sent again
+	asked    bool    // una was asked for again, and nothing came since
 	tries    int
 	timer    int   // the one that counts; older ones have been stopped
 	running  bool  // that timer
 	silent   int64 // nothing is sent before, after an RNR NAK
-	pace     pace
 	dead     bool
+	sendings map[ib.PSN]int // how often each packet was sent
 }
 
 func newRequester(e *endpoint, psn ib.PSN) requester {
-	return requester{e: e, una: psn, cursor: psn, high: psn, end: psn}
+	return requester{e: e, una: psn, cursor: psn, high: psn, end: psn, sendings: map[ib.PSN]int{}}
 }
 
 // post plans what the endpoint is asked to do.
@@ -52,10 +54,26 @@ func (e *endpoint) post(work []Work) {
 	for _, w := range work {
 		e.req.unposted += w.times
 		for i := range w.times {
+			if w.following > 0 {
+				e.follow(w, i+1)
+				continue
+			}
 			clock.after(ns(w.after+time.Duration(i)*w.every), func() { e.req.add(w) })
 		}
 	}
 	e.conn.settled()
+}
+
+// follow posts a message once the connection that it follows has brought one.
+func (e *endpoint) follow(w Work, number int) {
+	other := e.host.world.conns[w.following-1]
+	rsp := &other.b.rsp
+	if other.a.host == e.host {
+		rsp = &other.a.rsp
+	}
+	rsp.delivered[number] = append(rsp.delivered[number], func() {
+		e.host.world.clock.after(processing+ns(w.after), func() { e.req.add(w) })
+	})
 }
 
 // add appends a message to the queue.
@@ -76,22 +94,26 @@ func (q *requester) nextPacket() (*packet, int64) {
 		return nil, 0
 	}
 	m := q.at(q.cursor)
-	if q.cursor.Sub(q.una) >= window || m.op.responded() && q.pending() >= readDepth {
+	if q.cursor.Sub(q.una) >= q.e.conn.window() || m.op.responded() && q.pending() >= readDepth {
 		return nil, 0
 	}
-	if t := max(q.silent, q.pace.ready); t > now {
+	if t := max(q.silent, q.e.rate.ready); t > now {
 		return nil, t
 	}
 	p, next := m.packet(q.e, q.cursor)
 	if q.cursor.Before(q.high) {
-		p.again = q.cause
+		p.again, p.trigger = q.cause, q.trigger
 	}
+	p.pass = q.pass
 	p.count()
+	q.sendings[p.bth.PSN]++
 	q.cursor = next
 	if next.After(q.high) {
 		q.high = next
 	}
-	q.pace.sent(now, p.size(), q.e.host.world.rate())
+	if q.alone {
+		q.alone, q.cursor = false, q.high
+	}
 	q.afterSend()
 	return p, 0
 }
@@ -132,19 +154,19 @@ func (q *requester) response(p *packet) {
 	switch s := p.syndrome(); {
 	case q.dead || p.bth.PSN.Before(q.una) || !p.bth.PSN.Before(q.high):
 	case p.kind == isReadResponse || p.bth.Opcode.Is(ib.IsAtomicAck):
-		if q.cover(p.bth.PSN) {
+		if q.cover(p.bth.PSN, p) {
 			q.advance(p.bth.PSN.Add(1))
 		}
 	case s.Type() == ib.ACK:
-		q.cover(p.bth.PSN.Add(1))
+		q.cover(p.bth.PSN.Add(1), p)
 	case s.Type() == ib.RNRNAK:
-		if q.cover(p.bth.PSN) {
+		if q.cover(p.bth.PSN, p) {
 			q.silent = q.e.host.world.clock.now + s.RNRTimer().Nanoseconds()
-			q.rewind(byRNR)
+			q.rewind(byRNR, p)
 		}
 	case s == ib.NAKPSNSequence:
-		if q.cover(p.bth.PSN) {
-			q.rewind(byNAK)
+		if q.cover(p.bth.PSN, p) {
+			q.rewind(byNAK, p)
 		}
 	default:
 		q.dead = true
@@ -154,13 +176,13 @@ func (q *requester) response(p *packet) {
 
 // cover takes all before end for arrived. It reports false where a READ or an
 // atomic before it still lacks its response, and asks for that again.
-func (q *requester) cover(end ib.PSN) bool {
+func (q *requester) cover(end ib.PSN, by *packet) bool {
 	for q.una.Before(end) {
 		m := q.at(q.una)
 		if m.op.responded() {
 			if !q.asked {
 				q.asked = true
-				q.rewind(byImplied)
+				q.rewind(byImplied, by)
 			}
 			return false
 		}
@@ -178,6 +200,9 @@ func (q *requester) advance(to ib.PSN) {
 	q.una, q.asked, q.tries = to, false, 0
 	if q.cursor.Before(to) {
 		q.cursor = to
+		if q.alone { // it came after all
+			q.alone, q.cursor = false, q.high
+		}
 	}
 	if q.una == q.high {
 		q.stop()
@@ -189,8 +214,10 @@ func (q *requester) advance(to ib.PSN) {
 }
 
 // rewind goes back to the oldest PSN that is not acknowledged.
-func (q *requester) rewind(why cause) {
-	q.cursor, q.cause = q.una, why
+func (q *requester) rewind(why cause, trigger *packet) {
+	q.cursor, q.cause, q.trigger = q.una, why, trigger
+	q.pass++
+	q.alone = q.e.conn.Recovery == SelectiveRepeat && why != byRNR && !q.at(q.una).op.responded()
 	q.restart()
 	q.e.wake()
 }
@@ -200,12 +227,21 @@ func (q *requester) restart() {
 	q.timer++
 	q.running = true
 	timer := q.timer
-	wait := q.e.conn.ackTimeout().Duration().Nanoseconds() + max(0, q.silent-q.e.host.world.clock.now)
+	wait := q.timeout() + max(0, q.silent-q.e.host.world.clock.now)
 	q.e.host.world.clock.after(wait, func() {
 		if q.running && q.timer == timer {
 			q.expired()
 		}
 	})
+}
+
+// timeout is how long the requester waits for an answer.
+func (q *requester) timeout() int64 {
+	longest := q.e.conn.ackTimeout().Duration().Nanoseconds()
+	if first := ns(q.e.conn.FirstTimeout); first > 0 {
+		return min(first<<q.tries, longest)
+	}
+	return longest
 }
 
 func (q *requester) stop() { q.running = false }
@@ -215,5 +251,5 @@ func (q *requester) expired() {
 		q.dead = true
 		return
 	}
-	q.rewind(byTimeout)
+	q.rewind(byTimeout, nil)
 }

@@ -13,33 +13,41 @@ const noCredits ib.Syndrome = 0x1F
 
 // responder answers the requests of the peer.
 type responder struct {
-	e        *endpoint
-	expected ib.PSN
-	high     ib.PSN // one past the highest READ response
-	msn      uint32
-	begun    int  // messages that began, NotReady's and Refused's numbers
-	told     bool // the gap at expected has been NAKed
-	dead     bool
-	atomics  map[ib.PSN]uint64 // results, for those who ask again
-	counter  uint64            // what atomics add to
-	refused  []int             // messages that met no buffer, once
-	early    map[ib.PSN]*packet
-	queue    []*packet
+	e         *endpoint
+	expected  ib.PSN
+	high      ib.PSN // one past the highest READ response
+	msn       uint32
+	begun     int  // messages that began, NotReady's and Refused's numbers
+	told      bool // the gap at expected has been NAKed
+	dead      bool
+	atomics   map[ib.PSN]uint64 // results, for those who ask again
+	counter   uint64            // what atomics add to
+	refused   []int             // messages that met no buffer, once
+	early     map[ib.PSN]*packet
+	queue     []*packet
+	held      *packet          // an ACK that waits for a later one
+	arrived   int              // messages that are complete
+	delivered map[int][]func() // what each sets off
 }
 
-// next returns the oldest answer that was not sent.
-func (r *responder) next() *packet {
+// next returns the oldest answer that was not sent; where data has to wait, it
+// returns until when.
+func (r *responder) next() (*packet, int64) {
 	if len(r.queue) == 0 {
-		return nil
+		return nil, 0
 	}
 	p := r.queue[0]
+	if t := r.e.rate.ready; p.kind == isReadResponse && t > r.e.host.world.clock.now {
+		return nil, t
+	}
 	r.queue = r.queue[1:]
 	p.count()
-	return p
+	return p, 0
 }
 
 // request takes a request of the peer.
 func (r *responder) request(p *packet) {
+	p.reached = r.e.host.world.clock.now
 	ahead := p.bth.PSN.Sub(r.expected)
 	switch {
 	case r.dead || r.e.conn.Transport != ib.RC:
@@ -49,9 +57,21 @@ func (r *responder) request(p *packet) {
 		r.execute(p)
 	case r.e.conn.AnyOrder:
 		r.early[p.bth.PSN] = p
-	case !r.told:
+	default:
+		if r.e.conn.Recovery == SelectiveRepeat {
+			r.early[p.bth.PSN] = p
+		}
+		r.complain()
+	}
+}
+
+// complain sends one NAK for a gap.
+func (r *responder) complain() {
+	if !r.told {
 		r.told = true
-		r.answer(r.ack(ib.NAKPSNSequence, r.expected))
+		p := r.ack(ib.NAKPSNSequence, r.expected)
+		p.blames = r.e.peer.req.sendings[r.expected]
+		r.answer(p)
 	}
 }
 
@@ -64,6 +84,7 @@ func (r *responder) execute(p *packet) {
 	r.expected = r.expected.Add(1)
 	if p.bth.Opcode.Is(ib.IsLast | ib.IsOnly) {
 		r.msn = (r.msn + 1) & ib.PSNMask
+		r.complete()
 	}
 	switch op := p.bth.Opcode; {
 	case op.Is(ib.IsRead):
@@ -73,11 +94,48 @@ func (r *responder) execute(p *packet) {
 		r.counter++
 		r.atomic(p.bth.PSN, "")
 	case p.bth.AckReq:
-		r.answer(r.ack(noCredits, p.bth.PSN))
+		r.acknowledge(p.bth.PSN)
 	}
+	r.takeEarly()
+}
+
+// takeEarly executes what came before its time. What is still missing then
+// draws a further NAK where only what is asked for comes again.
+func (r *responder) takeEarly() {
 	if held := r.early[r.expected]; held != nil {
 		delete(r.early, r.expected)
 		r.execute(held)
+	} else if len(r.early) > 0 && r.e.conn.Recovery == SelectiveRepeat {
+		r.complain()
+	}
+}
+
+// complete sets off what follows the message that is complete now.
+func (r *responder) complete() {
+	r.arrived++
+	for _, do := range r.delivered[r.arrived] {
+		do()
+	}
+}
+
+// acknowledge answers at once, or a little later with the newest of several.
+func (r *responder) acknowledge(psn ib.PSN) {
+	wait := ns(r.e.conn.Coalesce)
+	if wait == 0 {
+		r.answer(r.ack(noCredits, psn))
+		return
+	}
+	if r.held == nil {
+		r.e.host.world.clock.after(wait, r.flush)
+	}
+	r.held = r.ack(noCredits, psn)
+}
+
+// flush sends the ACK that was kept back.
+func (r *responder) flush() {
+	if p := r.held; p != nil {
+		r.held = nil
+		r.answer(p)
 	}
 }
 
@@ -87,6 +145,10 @@ func (r *responder) begin(p *packet) bool {
 	c := r.e.conn
 	number := r.begun + 1
 	switch {
+	case p.bth.Opcode.Is(ib.IsFirst) && len(p.payload) != c.mtuOf(r.e):
+		r.dead = true
+		r.answer(r.ack(ib.NAKInvalidRequest, p.bth.PSN))
+		return false
 	case slices.Contains(c.NotReady, number) && !slices.Contains(r.refused, number):
 		r.refused = append(r.refused, number)
 		r.told = true // what follows in flight is dropped without a word
@@ -109,7 +171,7 @@ func (r *responder) repeated(p *packet) {
 	case op.Is(ib.IsAtomic):
 		r.atomic(p.bth.PSN, p.again)
 	default:
-		r.e.host.world.tap.truth.needless(p)
+		p.needless = true
 		if p.bth.AckReq {
 			r.answer(r.ack(noCredits, r.expected.Add(-1)))
 		}
@@ -125,12 +187,13 @@ func (r *responder) read(p *packet) int {
 		psn := p.bth.PSN.Add(int32(i))
 		op := partOf(i, n, ib.ReadResponseFirst, ib.ReadResponseMiddle, ib.ReadResponseLast, ib.ReadResponseOnly)
 		out := r.e.packet(isReadResponse, op, psn, r.e.peer)
+		out.pass = p.pass
 		out.payload = pattern(int(reth.VA&0xFFFF)+i*mtu, min(mtu, bytes-i*mtu))
 		if op != ib.ReadResponseMiddle {
 			out.ext = []gopacket.SerializableLayer{r.aeth(noCredits)}
 		}
 		if psn.Before(r.high) {
-			out.again = p.again
+			out.again, out.trigger = p.again, p.trigger
 		} else {
 			r.high = psn.Add(1)
 		}
@@ -156,7 +219,10 @@ func (r *responder) aeth(s ib.Syndrome) *roce.AETH {
 	return &roce.AETH{AETH: ib.AETH{Syndrome: s, MSN: r.msn}}
 }
 
+// answer queues an answer; an ACK that was kept back is covered by it.
 func (r *responder) answer(p *packet) {
+	r.held = nil
+	p.made = r.e.host.world.clock.now
 	r.queue = append(r.queue, p)
 	r.e.wake()
 }

@@ -29,15 +29,6 @@ func Samples() []*Scenario {
 	}
 }
 
-// between gives two hosts n connections with the same work.
-func between(from, to, n int, work ...Work) []Connection {
-	out := make([]Connection, n)
-	for i := range out {
-		out[i] = Connection{From: from, To: to, Start: time.Duration(i) * 3 * us, Work: work}
-	}
-	return out
-}
-
 func clean() *Scenario {
 	return &Scenario{
 		Name: "clean", Seed: 1, Tap: AtHost(1),
@@ -147,7 +138,7 @@ func nakRemoteAccess() *Scenario {
 func cnp() *Scenario {
 	s := &Scenario{
 		Name: "cnp", Seed: 10, Tap: AtHost(3), File: File{Format: Pcapng, Gzip: true},
-		Network:     Network{Rate: 10, MarkAbove: 20 * us},
+		Network:     Network{Rate: 10, Marking: Marking{Kmin: 10_000, Kmax: 40_000, Pmax: 0.3}},
 		Connections: append(between(1, 3, 1, Write(16384).Times(24).Every(25*us)), between(2, 3, 1, Write(16384).Times(24).Every(25*us))...),
 	}
 	for i := range s.Connections {

@@ -10,24 +10,14 @@ import (
 // value of each field is the usual thing.
 type Scenario struct {
 	Name        string
+	About       string // one line
 	Seed        uint64 // of all chance: first PSNs, IPv4 IDs, faults by chance
 	Network     Network
 	Tap         Tap
+	MoreTaps    []Tap // of the same play; faults before or after a tap mean the main one
 	Connections []Connection
 	Faults      []Fault
 	File        File
-}
-
-// Network is the fabric and what its packets look like.
-type Network struct {
-	IPv6   bool
-	RoCEv1 bool          // GRH in place of IP and UDP
-	VLAN   uint16        // tag of every frame; 0 none
-	Rate   float64       // of every host's link in Gbit/s; 0 stands for 25
-	Delay  time.Duration // one way; 0 stands for 5 us
-	// MarkAbove is how long a packet waits in the queue of a port before it is
-	// marked with Congestion Experienced; 0 marks none.
-	MarkAbove time.Duration
 }
 
 // Connection is a pair of queue pairs, and what they are asked to do. Hosts are
@@ -36,16 +26,33 @@ type Connection struct {
 	From, To  int
 	Transport ib.Transport // RC (the zero value), UC or UD
 	PathMTU   int          // 0 stands for 256
+	MTUOfTo   int          // what To takes for the path MTU; 0 stands for PathMTU
 	Start     time.Duration
-	ByCM      bool   // opened and closed by connection management
-	Port      uint16 // UDP source port; 0 lets it follow from the queue pairs
-	Work      []Work // of From
-	Back      []Work // of To
+	ByCM      bool    // opened and closed by connection management
+	Port      uint16  // UDP source port; 0 lets it follow from the queue pairs
+	BackPort  uint16  // of what To sends; 0 stands for the same
+	FirstPSN  *ib.PSN // of both directions; nil draws them
+	Class     Class   // of all its packets
+	BackClass Class   // of what To sends, where Class is Lossless
+	NotECT    bool    // it does not take part in congestion control by marks
+	Work      []Work  // of From
+	Back      []Work  // of To
 
+	Window     int        // packets, by PSN, that may be under way unacknowledged; 0 stands for 32
 	AckTimeout ib.Timeout // exponent of the retransmission timer; 0 stands for 14
+	// FirstTimeout is how long the first wait for an answer is where the adapter
+	// adapts; each further one is twice as long, up to AckTimeout. 0 does not
+	// adapt.
+	FirstTimeout time.Duration
+	Recovery     Recovery
+	// Coalesce is how long To keeps an ACK back so that a later one may take its
+	// place.
+	Coalesce time.Duration
 	// AnyOrder lets To take packets in any order, as adapters do where the
 	// network routes each packet by itself; else a gap draws a NAK.
 	AnyOrder bool
+	// Unmoved lets the sender ignore CNPs.
+	Unmoved bool
 	// NotReady numbers the messages, from 1, for which To has no receive buffer
 	// when they come first; it answers with RNRTimer.
 	NotReady []int
@@ -56,6 +63,30 @@ type Connection struct {
 	Refusal ib.Syndrome
 }
 
+// Recovery is what is sent again behind a gap.
+type Recovery int
+
+// The ways to recover.
+const (
+	GoBackN         Recovery = iota // all from the gap on
+	SelectiveRepeat                 // only what is missing; the receiver keeps the rest
+)
+
+// Class is a traffic class of the fabric.
+type Class int
+
+// The classes.
+const (
+	Lossless   Class = iota // DSCP 26, priority 3
+	BestEffort              // DSCP 0
+	Background              // DSCP 8, priority 1
+)
+
+func (c Class) dscp() uint8 { return [...]uint8{dataClass, 0, 8}[c] }
+
+// PSN returns a first PSN.
+func PSN(n uint32) *ib.PSN { p := ib.PSN(n & ib.PSNMask); return &p }
+
 // Work is a series of equal messages.
 type Work struct {
 	op    operation
@@ -63,6 +94,8 @@ type Work struct {
 	times int
 	every time.Duration
 	after time.Duration
+	// following is the connection whose arrivals set this work off; 0 none.
+	following int
 }
 
 // Write is an RDMA WRITE of some bytes.
@@ -88,3 +121,7 @@ func (w Work) Every(d time.Duration) Work { w.every = d; return w }
 
 // After puts the first message off.
 func (w Work) After(d time.Duration) Work { w.after = d; return w }
+
+// Following posts a message each time one of another connection has arrived,
+// at either end: what NCCL's rings do. Connections are numbered from 1.
+func (w Work) Following(conn int) Work { w.following = conn; return w }

@@ -18,8 +18,9 @@
 // Equal scenarios give equal captures, byte for byte, whatever machine they run
 // on: all chance comes from the scenario's seed, and all time is simulated.
 //
-// The model is that of an adapter with go-back-N. It has no switch queues and no
-// pauses, and its congestion control does no more than halve and recover.
+// The adapters recover by go-back-N or by selective repeat and slow down as
+// DCQCN has it; the switches have queues, mark, pause and drop, and choose among
+// paths. Times are those of 25 Gbit/s to 800 Gbit/s.
 package synth
 
 import (
@@ -33,15 +34,13 @@ import (
 type Capture struct {
 	Frames []decode.Frame // in the order of time, whole; Write applies the snap length
 	Truth  Truth
+	More   []*Capture // of the scenario's further taps
 
 	file File
 }
 
 // epoch is when every scenario begins: 2026-01-01 00:00 UTC, in ns.
 const epoch = 1_767_225_600_000_000_000
-
-// processing is how long a host takes to look at a packet, in ns.
-const processing = 600
 
 // world is a scenario while it is played.
 type world struct {
@@ -50,8 +49,9 @@ type world struct {
 	rand     *rand.Rand
 	hosts    map[int]*host
 	conns    []*conn
-	fabric   fabric
-	tap      *tap
+	fabric   *fabric
+	tap      *tap // the main one
+	taps     []*tap
 }
 
 // Run plays a scenario until nothing more happens.
@@ -62,8 +62,12 @@ func Run(s *Scenario) *Capture {
 		rand:     rand.New(rand.NewPCG(s.Seed, 0x726F6365)),
 		hosts:    map[int]*host{},
 	}
-	w.tap = newTap(w)
-	w.fabric = fabric{world: w}
+	w.tap = newTap(w, s.Tap)
+	w.taps = []*tap{w.tap}
+	for _, t := range s.MoreTaps {
+		w.taps = append(w.taps, newTap(w, t))
+	}
+	w.fabric = newFabric(w)
 	for i := range s.Connections {
 		w.conns = append(w.conns, newConn(w, i+1, &s.Connections[i]))
 	}
@@ -71,7 +75,15 @@ func Run(s *Scenario) *Capture {
 		w.clock.at(epoch+c.Start.Nanoseconds(), c.open)
 	}
 	w.clock.run()
-	return w.tap.capture()
+	c := w.tap.capture()
+	for _, t := range w.taps[1:] {
+		c.More = append(c.More, t.capture())
+	}
+	return c
 }
+
+// chance tells whether something of a probability happens, and draws only
+// where that is open.
+func (w *world) chance(p float64) bool { return p > 0 && w.rand.Float64() < p }
 
 func ns(d time.Duration) int64 { return d.Nanoseconds() }

@@ -3,81 +3,150 @@ package synth
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/rocescope/rocescope/decode"
 )
 
-// Tap says where the capture is taken. The zero value is the middle of the
-// fabric, where all packets pass.
-type Tap struct{ host int }
+// Tap says where a capture is taken, and how well. The zero value is a mirror
+// of all that comes into the switches from hosts: it sees every packet, before
+// any queue.
+type Tap struct {
+	host     int
+	from, to string
+	oneWay   bool
+	loses    float64
+	doubles  float64
+	offset   time.Duration
+	jitter   time.Duration
+	start    time.Duration
+	stop     time.Duration // 0 never
+}
 
 // AtHost taps the link of a host: what it sends passes at once, what it receives
 // at the end of its way, and what others send each other not at all.
-func AtHost(number int) Tap { return Tap{number} }
+func AtHost(number int) Tap { return Tap{host: number} }
+
+// AtLink taps the link between two devices, as "leaf1" and "spine2". What the
+// fabric sends along other links does not come by.
+func AtLink(from, to string) Tap { return Tap{from: from, to: to} }
+
+// OneWay sees only what the host sends, or what goes from the first device to
+// the second.
+func (t Tap) OneWay() Tap { t.oneWay = true; return t }
+
+// Losing captures each frame but with some probability.
+func (t Tap) Losing(probability float64) Tap { t.loses = probability; return t }
+
+// Doubling captures each frame a second time with some probability.
+func (t Tap) Doubling(probability float64) Tap { t.doubles = probability; return t }
+
+// Clock lets the tap's clock differ from the true time, and vary.
+func (t Tap) Clock(offset, jitter time.Duration) Tap { t.offset, t.jitter = offset, jitter; return t }
+
+// Between captures only what passes between two times after the beginning.
+func (t Tap) Between(start, stop time.Duration) Tap { t.start, t.stop = start, stop; return t }
 
 // copyGap is how long after a frame its further copy is captured, in ns.
 const copyGap = 350
 
+// nearHost is how long a signal takes from a host to the tap on its link, in ns.
+const nearHost = 50
+
 // tap collects frames.
 type tap struct {
+	Tap
 	world  *world
-	host   int
 	frames []decode.Frame
-	truth  *counter
+	truth  *recorder
 }
 
-func newTap(w *world) *tap {
-	return &tap{world: w, host: w.scenario.Tap.host, truth: newCounter(w.scenario.File.SnapLen)}
-}
-
-// watches reports whether the packet passes the tap.
-func (t *tap) watches(p *packet) bool {
-	return t.host == 0 || p.from.number == t.host || p.to.number == t.host
-}
-
-// distances returns how long the packet travels before the tap and behind it.
-func (t *tap) distances(p *packet) (before, behind int64) {
-	const cable = 50 // ns, from a host to the tap on its link
-	whole := t.world.delay()
-	switch t.host {
-	case 0:
-		return whole / 2, whole - whole/2
-	case p.from.number:
-		return cable, whole - cable
+func newTap(w *world, t Tap) *tap {
+	if t.host > 0 {
+		t.from = hostName(t.host)
 	}
-	return whole - cable, cable
+	return &tap{Tap: t, world: w, truth: newRecorder(w, t.oneWay)}
 }
 
-// neverSaw notes a packet that was lost on its way to the tap.
-func (t *tap) neverSaw(p *packet) {
-	if t.watches(p) {
-		t.truth.lostBefore(p)
+// on reports whether the tap stands on the way out of a port.
+func (t *tap) on(out *port) bool {
+	near, far := out.of.name(), out.far.of.name()
+	switch {
+	case t.from == "":
+		_, fromHost := out.of.(*host)
+		return fromHost
+	case near == t.from:
+		return t.to == "" || far == t.to
+	case far == t.from && !t.oneWay:
+		return t.to == "" || near == t.to
 	}
+	return false
 }
 
-// see captures a packet that passes.
-func (t *tap) see(p *packet, j *journey) {
-	if !t.watches(p) {
+// hop returns on which of its cables the packet comes by; -1 on none.
+func (t *tap) hop(p *packet) int { return slices.IndexFunc(p.path, t.on) }
+
+// before returns how long the way is from a port to the tap on its cable.
+func (t *tap) before(c *cable, from *port) int64 {
+	switch _, fromHost := from.of.(*host); {
+	case t.from == "" && fromHost:
+		return c.delay // where it comes into the switch
+	case t.host > 0 && fromHost && t.on(from):
+		return min(nearHost, c.delay)
+	case t.host > 0 && t.on(from):
+		return max(0, c.delay-nearHost)
+	}
+	return c.delay / 2
+}
+
+// see captures a packet that passes on a cable.
+func (t *tap) see(p *packet, c *cable, j *journey) {
+	if !t.on(p.path[p.hop]) || p.path[p.hop].cable != c {
 		return
 	}
-	if j.missed {
+	if t.closed() {
+		t.truth.outside(p)
+		return
+	}
+	if t != t.world.tap {
+		j = &journey{}
+	}
+	if j.missed || t.world.chance(t.loses) {
 		t.truth.missed(p)
-	} else {
-		data := p.frame()
-		t.keep(data, 0)
-		t.truth.seen(p, len(data), t.world.clock.now)
-		for i := range j.copies {
-			t.keep(data, int64(i+1)*copyGap)
-			t.truth.copied(p, len(data))
-		}
+		return
 	}
-	if j.lost[1] {
-		t.truth.lostBehind(p)
+	data := p.frame()
+	t.keep(data, 0)
+	copies := j.copies
+	if t.world.chance(t.doubles) {
+		copies++
 	}
+	for i := range copies {
+		t.keep(data, int64(i+1)*copyGap)
+	}
+	t.truth.captured(p, len(data), copies)
+}
+
+// seePause captures a pause frame.
+func (t *tap) seePause(frame []byte, out *port) {
+	if t.on(out) && !t.closed() && !t.world.chance(t.loses) {
+		t.keep(frame, 0)
+		t.truth.pauses++
+	}
+}
+
+// closed reports whether the capture does not run now.
+func (t *tap) closed() bool {
+	now := t.world.clock.now - epoch
+	return now < ns(t.start) || t.stop > 0 && now >= ns(t.stop)
 }
 
 func (t *tap) keep(data []byte, later int64) {
-	t.frames = append(t.frames, decode.Frame{Data: data, Len: len(data), Time: t.world.clock.now + later, Link: decode.LinkEthernet})
+	time := t.world.clock.now + later + ns(t.offset)
+	if t.jitter > 0 {
+		time += t.world.rand.Int64N(ns(t.jitter))
+	}
+	t.frames = append(t.frames, decode.Frame{Data: data, Len: len(data), Time: time, Link: decode.LinkEthernet})
 }
 
 // capture returns what was seen, in the order of time.

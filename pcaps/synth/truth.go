@@ -1,18 +1,45 @@
 package synth
 
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"slices"
+)
+
 // Truth is what happened in a scenario, as far as it passed the tap or should
 // have.
 type Truth struct {
-	Rows []Row // ordered by Src, Dst and DestQP
+	Rows        []Row `json:"flows"` // ordered by Src, Dst and DestQP
+	PauseFrames int64 `json:"pause_frames"`
 }
 
 // Row is what travelled from Src to Dst towards DestQP.
 type Row struct {
-	Src, Dst string
-	DestQP   uint32
-	PeerQP   uint32 // the other end's queue pair; 0 for queue pair 1
+	Src    string `json:"src"`
+	Dst    string `json:"dst"`
+	DestQP uint32 `json:"dest_qp"`
+	PeerQP uint32 `json:"peer_qp"` // the other end's queue pair; 0 for queue pair 1
 	// Counts holds a number for each of Columns; one that is missing is 0.
-	Counts map[string]int64
+	Counts map[string]int64 `json:"counts"`
+	// Open holds, by column, what happened and does not show in the capture, or
+	// looks like something else there. A column may be larger by so many.
+	Open map[string][]Open `json:"not_knowable,omitempty"`
+}
+
+// Open is packets of which the capture does not tell, and why.
+type Open struct {
+	Count int64  `json:"count"`
+	Why   string `json:"why"`
+}
+
+// Opened returns how much larger a column may be.
+func (r *Row) Opened(column string) int64 {
+	n := int64(0)
+	for _, o := range r.Open[column] {
+		n += o.Count
+	}
+	return n
 }
 
 // Columns are the columns of a report's flows that a Truth tells of.
@@ -26,4 +53,72 @@ var Columns = []string{
 	"needless_timeouts", "needless_naks", "response_gaps", "response_gap_frames", "response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
 	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks", "rnr_stall_ns",
 	"ce_frames", "cnps", "mirror_duplicates", "icrc_good", "icrc_bad", "icrc_unchecked",
+}
+
+// Write writes the truth as JSON.
+func (t *Truth) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(t)
+}
+
+// counter builds the rows of a Truth.
+type counter struct {
+	rows   map[rowKey]*Row
+	stalls map[*packet]int64 // RNR NAKs and when they were captured
+}
+
+type rowKey struct {
+	src, dst string
+	qp       uint32
+	datagram uint32 // the source queue pair of datagrams
+}
+
+func newCounter() *counter {
+	return &counter{rows: map[rowKey]*Row{}, stalls: map[*packet]int64{}}
+}
+
+// row returns the row of a packet.
+func (c *counter) row(p *packet) *Row {
+	k := rowKey{src: p.from.addr.String(), dst: p.to.addr.String(), qp: p.bth.DestQP}
+	r := c.rows[k]
+	if r == nil {
+		r = &Row{Src: k.src, Dst: k.dst, DestQP: k.qp, Counts: map[string]int64{}, Open: map[string][]Open{}}
+		if p.kind != isManagement {
+			r.PeerQP = p.conn.a.qpn + p.conn.b.qpn - k.qp
+		}
+		c.rows[k] = r
+	}
+	return r
+}
+
+// add counts in the packet's row.
+func (c *counter) add(p *packet, column string, n int64) { c.row(p).Counts[column] += n }
+
+// open notes that the capture does not tell whether a packet belongs into some
+// columns.
+func (c *counter) open(p *packet, why string, columns ...string) {
+	r := c.row(p)
+	for _, column := range columns {
+		i := slices.IndexFunc(r.Open[column], func(o Open) bool { return o.Why == why })
+		if i < 0 {
+			r.Open[column] = append(r.Open[column], Open{Why: why})
+			i = len(r.Open[column]) - 1
+		}
+		r.Open[column][i].Count++
+	}
+}
+
+// sorted returns the rows of which anything was captured.
+func (c *counter) sorted() []Row {
+	var out []Row
+	for _, r := range c.rows {
+		if r.Counts["frames"] > 0 {
+			out = append(out, *r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.DestQP, b.DestQP))
+	})
+	return out
 }

@@ -1,0 +1,131 @@
+package synth
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// recorder keeps, for one tap, what became of each packet that passed there or
+// should have. What of it can be known from the capture is told at the end.
+type recorder struct {
+	world   *world
+	oneWay  bool
+	records map[*packet]*record
+	order   []*record // as their packets were sent
+	frames  int       // captured so far, copies aside
+	pauses  int64
+}
+
+// record is what became of one packet, as seen from a tap.
+type record struct {
+	packet   *packet
+	passes   bool // its way leads by the tap
+	passed   bool // it came as far as the tap
+	outside  bool // when the capture did not run
+	captured bool
+	place    int   // among what was captured, from 1
+	time     int64 // when it was
+	bytes    int
+	copies   int
+	ce       bool
+	damaged  bool
+	lost     bool // somewhere
+}
+
+func newRecorder(w *world, oneWay bool) *recorder {
+	return &recorder{world: w, oneWay: oneWay, records: map[*packet]*record{}}
+}
+
+// sent notes a packet that leaves its host.
+func (r *recorder) sent(p *packet, passes bool) {
+	x := &record{packet: p, passes: passes}
+	r.records[p] = x
+	r.order = append(r.order, x)
+}
+
+// captured notes a frame that the capture holds, with some further copies.
+func (r *recorder) captured(p *packet, bytes, copies int) {
+	x := r.records[p]
+	r.frames++
+	x.passed, x.captured, x.place, x.time = true, true, r.frames, r.world.clock.now
+	x.bytes, x.copies, x.ce, x.damaged = bytes, copies, p.ecn == decode.CE, p.damaged
+}
+
+// missed notes a packet that passed and is not in the capture.
+func (r *recorder) missed(p *packet) { r.records[p].passed = true }
+
+// outside notes a packet that passed while the capture did not run.
+func (r *recorder) outside(p *packet) {
+	r.records[p].passed = true
+	r.records[p].outside = true
+}
+
+// dropped notes a packet that will not arrive.
+func (t *tap) dropped(p *packet) { t.truth.records[p].lost = true }
+
+// before reports whether it was lost on its way to the tap.
+func (x *record) before() bool { return x.lost && !x.passed && x.passes }
+
+// behind reports whether it was lost between the tap and its receiver.
+func (x *record) behind() bool { return x.lost && x.passed }
+
+// unseen reports whether it arrived, though the capture does not hold it: the
+// capture missed it, or it went another way.
+func (x *record) unseen() bool { return !x.captured && !x.before() && !x.outside }
+
+// truth tells what happened.
+func (r *recorder) truth() Truth {
+	t := Truth{PauseFrames: r.pauses}
+	c := newCounter()
+	for _, x := range r.order {
+		if x.captured {
+			c.seen(x, r.world.scenario.File.SnapLen)
+		}
+	}
+	for _, s := range r.streams() {
+		s.judge(c)
+	}
+	t.Rows = c.sorted()
+	return t
+}
+
+// streams returns what each queue pair sent of a kind, where any of it was
+// captured.
+func (r *recorder) streams() []*stream {
+	byKey := map[streamKey]*stream{}
+	var out []*stream
+	for _, x := range r.order {
+		k := streamKey{x.packet.asker, x.packet.kind}
+		if k.asker == nil || k.kind != isRequest && k.kind != isReadResponse {
+			continue
+		}
+		if byKey[k] == nil {
+			byKey[k] = &stream{kind: k.kind, recorder: r}
+			out = append(out, byKey[k])
+		}
+		s := byKey[k]
+		s.records = append(s.records, x)
+		s.captured = s.captured || x.captured
+	}
+	for _, x := range r.order {
+		if p := x.packet; p.asker != nil && p.kind != isRequest && x.captured {
+			if s := byKey[streamKey{p.asker, isRequest}]; s != nil {
+				s.answers = append(s.answers, x)
+			}
+			if s := byKey[streamKey{p.asker, isReadResponse}]; s != nil && p.kind != isReadResponse {
+				s.answers = append(s.answers, x)
+			}
+		}
+		if p := x.packet; p.kind == isRequest && p.bth.Opcode.Is(ib.IsRead) && x.captured {
+			if s := byKey[streamKey{p.asker, isReadResponse}]; s != nil {
+				s.questions = append(s.questions, x)
+			}
+		}
+	}
+	return out
+}
+
+type streamKey struct {
+	asker *endpoint
+	kind  kind
+}

@@ -61,6 +61,16 @@ func (s *stream) judge(c *counter) {
 	s.late(c)
 }
 
+// answered reports whether the capture holds a request and an answer to it.
+func (s *stream) answered() bool {
+	if s.kind != isRequest {
+		return false
+	}
+	return slices.ContainsFunc(s.answers, func(a *record) bool {
+		return slices.ContainsFunc(s.records, func(x *record) bool { return x.captured && x.place < a.place && x.packet.covers(a.packet.bth.PSN) })
+	})
+}
+
 // column returns the name of a column for this kind of stream.
 func (s *stream) column(name string) string {
 	if s.kind == isReadResponse {

@@ -84,6 +84,11 @@ func (r *recorder) truth() Truth {
 	}
 	for _, s := range r.streams() {
 		s.judge(c)
+		if s.answered() {
+			p := s.records[0].packet
+			c.row(p).BothWays = true
+			c.rowBack(p).BothWays = true
+		}
 	}
 	t.Rows = c.sorted()
 	return t

@@ -125,3 +125,6 @@ func (w Work) After(d time.Duration) Work { w.after = d; return w }
 // Following posts a message each time one of another connection has arrived,
 // at either end: what NCCL's rings do. Connections are numbered from 1.
 func (w Work) Following(conn int) Work { w.following = conn; return w }
+
+// IsRead reports whether the work is READs.
+func (w Work) IsRead() bool { return w.op == read }

@@ -20,6 +20,9 @@ type Row struct {
 	Dst    string `json:"dst"`
 	DestQP uint32 `json:"dest_qp"`
 	PeerQP uint32 `json:"peer_qp"` // the other end's queue pair; 0 for queue pair 1
+	// BothWays says that requests and the answers to them are in the capture.
+	BothWays  bool   `json:"both_ways"`
+	Transport string `json:"transport"`
 	// Counts holds a number for each of Columns; one that is missing is 0.
 	Counts map[string]int64 `json:"counts"`
 	// Open holds, by column, what happened and does not show in the capture, or
@@ -80,10 +83,19 @@ func newCounter() *counter {
 
 // row returns the row of a packet.
 func (c *counter) row(p *packet) *Row {
-	k := rowKey{src: p.from.addr.String(), dst: p.to.addr.String(), qp: p.bth.DestQP}
+	return c.rowOf(p, rowKey{src: p.from.addr.String(), dst: p.to.addr.String(), qp: p.bth.DestQP})
+}
+
+// rowBack returns the row of what the receiver of a packet sends back.
+func (c *counter) rowBack(p *packet) *Row {
+	return c.rowOf(p, rowKey{src: p.to.addr.String(), dst: p.from.addr.String(), qp: p.conn.a.qpn + p.conn.b.qpn - p.bth.DestQP})
+}
+
+func (c *counter) rowOf(p *packet, k rowKey) *Row {
 	r := c.rows[k]
 	if r == nil {
 		r = &Row{Src: k.src, Dst: k.dst, DestQP: k.qp, Counts: map[string]int64{}, Open: map[string][]Open{}}
+		r.Transport = p.bth.Opcode.Transport().String()
 		if p.kind != isManagement {
 			r.PeerQP = p.conn.a.qpn + p.conn.b.qpn - k.qp
 		}

@@ -1,0 +1,260 @@
+package synth_test
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/pcaps/synth"
+)
+
+var (
+	accuracy = flag.Int("accuracy", 150, "how many scenarios of each kind the accuracy test plays")
+	first    = flag.Uint64("accuracy-seed", 1, "the seed of the first of them")
+	tell     = flag.Bool("accuracy-tell", false, "print each difference")
+)
+
+// always are the columns that every capture shows exactly, whatever goes wrong.
+var always = []string{
+	"frames", "bytes", "request_frames", "request_bytes", "response_frames", "response_bytes", "data_frames", "acks",
+	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks",
+	"ce_frames", "cnps", "mirror_duplicates", "icrc_good", "icrc_bad", "icrc_unchecked",
+}
+
+// fates are the columns that say what became of packets.
+var fates = []string{
+	"messages", "lost_upstream", "lost_downstream", "not_captured", "reordered",
+	"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied", "spurious",
+	"response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_reordered", "response_retransmitted",
+}
+
+// tally is how well a column or a rule does.
+type tally struct{ cases, exact, right, wrong, left int64 }
+
+func (t *tally) precision() float64 { return ratio(t.right, t.right+t.wrong) }
+func (t *tally) recall() float64    { return ratio(t.right, t.right+t.left) }
+
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+// scores are the tallies of one kind of scenario.
+type scores struct {
+	sync.Mutex
+	columns map[string]*tally
+	rules   map[string]*tally
+	notes   []string
+	packets int64
+	paired  tally // right, wrong, left unknown
+}
+
+func newScores() *scores {
+	return &scores{columns: map[string]*tally{}, rules: map[string]*tally{}}
+}
+
+func in(m map[string]*tally, name string) *tally {
+	if m[name] == nil {
+		m[name] = &tally{}
+	}
+	return m[name]
+}
+
+// TestAccuracy plays random scenarios and holds what the analysis says against
+// what happened. A failure names the seed; -accuracy-seed plays it again.
+func TestAccuracy(t *testing.T) {
+	for name, kind := range map[string]struct {
+		draw  func(draw, uint64) *synth.Scenario
+		least float64 // precision and recall of each fate
+	}{
+		"healthy": {draw.healthy, 1},
+		"faulty":  {draw.faulty, 1},
+		"mixed":   {draw.mixed, 0.99},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := play(t, kind.draw, name == "healthy")
+			t.Logf("%d scenarios from seed %d, %d packets\n%s", *accuracy, *first, sc.packets, sc.table())
+			sc.check(t, kind.least)
+		})
+	}
+}
+
+// play runs the scenarios on all processors.
+func play(t *testing.T, make func(draw, uint64) *synth.Scenario, healthy bool) *scores {
+	sc := newScores()
+	seeds := ch(*first, *accuracy)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for seed := range seeds {
+				s := make(newDraw(seed), seed)
+				c := synth.Run(s)
+				sc.score(seed, s, c, analyze(t, s, c), healthy)
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(sc.notes)
+	return sc
+}
+
+func ch(first uint64, n int) <-chan uint64 {
+	c := make(chan uint64, n)
+	for i := range n {
+		c <- first + uint64(i)
+	}
+	close(c)
+	return c
+}
+
+func (sc *scores) note(format string, args ...any) {
+	sc.notes = append(sc.notes, fmt.Sprintf(format, args...))
+}
+
+// score compares one report with its truth.
+func (sc *scores) score(seed uint64, s *synth.Scenario, c *synth.Capture, r *report.Report, healthy bool) {
+	sc.Lock()
+	defer sc.Unlock()
+	sc.packets += int64(len(c.Frames))
+	flows := map[string][]*report.Flow{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		name := rowName(f.Src, f.Dst, f.DestQP)
+		flows[name] = append(flows[name], f)
+	}
+	for i := range c.Truth.Rows {
+		row := &c.Truth.Rows[i]
+		name := rowName(row.Src, row.Dst, row.DestQP)
+		sc.row(seed, name, row, flows[name])
+	}
+	sc.findings(seed, s, c, r, healthy)
+}
+
+func (sc *scores) row(seed uint64, name string, row *synth.Row, flows []*report.Flow) {
+	for _, column := range always {
+		if got, want := sum(flows, column), row.Counts[column]; got != want {
+			sc.note("seed %d: %s: %s is %d, want %d", seed, name, column, got, want)
+			in(sc.columns, column).wrong++
+		}
+	}
+	for _, column := range fates {
+		got, want, open := sum(flows, column), row.Counts[column], row.Opened(column)
+		t := in(sc.columns, column)
+		if got == 0 && want == 0 {
+			continue
+		}
+		t.cases++
+		over, under := max(0, got-want-open), max(0, want-got)
+		if over == 0 && under == 0 {
+			t.exact++
+		} else {
+			sc.note("seed %d: %s: %s is %d, want %d and at most %d more", seed, name, column, got, want, open)
+		}
+		t.right += min(got, want+open)
+		t.wrong += over
+		t.left += under
+	}
+	sc.pairing(seed, name, row, flows)
+}
+
+func sum(flows []*report.Flow, column string) int64 {
+	n := int64(0)
+	for _, f := range flows {
+		n += count(f, column)
+	}
+	return n
+}
+
+// pairing judges the peers of rows that both directions of their connection are
+// in the capture for.
+func (sc *scores) pairing(seed uint64, name string, row *synth.Row, flows []*report.Flow) {
+	for _, f := range flows {
+		switch {
+		case row.PeerQP == 0 || f.Transport != "RC":
+		case f.PeerQP == nil && !row.BothWays:
+		case f.PeerQP == nil:
+			sc.paired.left++
+			sc.note("seed %d: %s: its peer is %#x, and stays unknown (%d requests, %d responses)", seed, name, row.PeerQP, f.RequestFrames, f.ResponseFrames)
+		case *f.PeerQP != row.PeerQP:
+			sc.paired.wrong++
+			sc.note("seed %d: %s: its peer is %#x, not %#x", seed, name, row.PeerQP, *f.PeerQP)
+		default:
+			sc.paired.right++
+		}
+	}
+}
+
+// findings judges the rules.
+func (sc *scores) findings(seed uint64, s *synth.Scenario, c *synth.Capture, r *report.Report, healthy bool) {
+	must, may := expected(s, c)
+	found := map[string]bool{}
+	for _, f := range r.Findings {
+		if f.Severity.Rank() >= report.Info.Rank() || found[f.Rule] {
+			continue
+		}
+		found[f.Rule] = true
+		t := in(sc.rules, f.Rule)
+		if must[f.Rule] || may[f.Rule] {
+			t.right++
+			continue
+		}
+		t.wrong++
+		sc.note("seed %d: found %s: %s", seed, f.Rule, f.Summary)
+	}
+	for rule := range must {
+		t := in(sc.rules, rule)
+		t.cases++
+		if found[rule] {
+			t.exact++
+		} else {
+			t.left++
+			sc.note("seed %d: did not find %s", seed, rule)
+		}
+	}
+}
+
+// table prints the tallies.
+func (sc *scores) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-26s %7s %7s %9s %7s\n", "count or rule", "cases", "exact", "precision", "recall")
+	for _, m := range []map[string]*tally{sc.columns, sc.rules} {
+		var names []string
+		for name := range m {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			t := m[name]
+			fmt.Fprintf(&b, "%-26s %7d %7d %9.4f %7.4f\n", name, t.cases, t.exact, t.precision(), t.recall())
+		}
+	}
+	fmt.Fprintf(&b, "peers: %d right, %d wrong, %d unknown\n", sc.paired.right, sc.paired.wrong, sc.paired.left)
+	return b.String()
+}
+
+func (sc *scores) check(t *testing.T, least float64) {
+	bad := sc.paired.wrong+sc.paired.left > 0
+	for _, m := range []map[string]*tally{sc.columns, sc.rules} {
+		for name, x := range m {
+			if x.precision() < least || x.recall() < least {
+				t.Errorf("%s: precision %.4f, recall %.4f", name, x.precision(), x.recall())
+				bad = true
+			}
+		}
+	}
+	if sc.paired.wrong+sc.paired.left > 0 {
+		t.Errorf("%d peers are wrong, %d unknown", sc.paired.wrong, sc.paired.left)
+	}
+	if bad || *tell {
+		for _, n := range sc.notes[:min(len(sc.notes), 400)] {
+			t.Log(n)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 type bundle struct {
 	id     uint32
 	addr   [2][16]byte // the lower one first
+	first  int64       // time of the first frame
 	rows   [2][]*row   // by direction, the live ones
 	tags   tags
 	vni    uint32 // valid iff tenant

@@ -15,6 +15,11 @@ type candidate struct {
 	// ended; it stays the same as long as the two belong together.
 	msn    uint32
 	msnSet bool
+	agreed int8   // how many responses it fitted, alone
+	last   ib.PSN // of the newest of them
+	// quickest is the shortest time from the last packet of a message to the
+	// response that acknowledges just that; 0 where there was none.
+	quickest int64
 }
 
 // match looks for the row whose requests the response in g answers. It pairs
@@ -27,12 +32,20 @@ func (s *shard) match(g *row, p *decode.Packet) {
 			fit = append(fit, c)
 		}
 	}
-	if len(fit) == 0 && g.tryAgain() {
-		for _, r := range b.rows[1-g.dir] {
+	if g.cand != nil && len(fit) == 1 && len(g.cand) > 1 {
+		fit[0].agreed = 0 // alone from now on
+	}
+	known := len(fit) > 0 && g.cand != nil
+	if known || g.tryAgain() {
+		for _, r := range slices.Backward(b.rows[1-g.dir]) {
+			if known && r.id <= g.looked {
+				break // rows stand in the order of their making
+			}
 			if c := (candidate{row: r}); c.fits(g, p) {
 				fit = append(fit, c)
 			}
 		}
+		g.looked = s.newest()
 	}
 	if len(fit) > 1 {
 		if r := byFormula(fit, g, p.SrcPort); r != nil {
@@ -40,7 +53,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 			return
 		}
 	}
-	s.narrow(g, fit)
+	s.narrow(g, fit, p)
 }
 
 // tryAgain paces the search for a partner among many: a row whose requests the
@@ -51,19 +64,73 @@ func (g *row) tryAgain() bool {
 }
 
 // narrow keeps the candidates that are left, and pairs where there is one.
-func (s *shard) narrow(g *row, fit []candidate) {
+func (s *shard) narrow(g *row, fit []candidate, p *decode.Packet) {
 	switch {
-	case len(fit) == 1:
+	case len(fit) == 1 && fit[0].convinces(g, p):
 		s.pair(fit[0].row, g, byResponses)
 	case len(fit) == 0:
 		g.forgetCandidates()
 		s.release(g.bundle)
-	case len(fit) > 1:
+	default:
 		if g.cand == nil {
 			g.bundle.unsure++
 		}
 		g.cand = fit
 	}
+}
+
+// beforeCapture is by how many PSNs a response may name a request before the
+// first one of a row in view: one that passed before the capture began, or that
+// it missed.
+const beforeCapture = 1 << 10
+
+// enough is how many responses must fit one row alone where others have PSNs
+// alike: the right one may have asked before the capture began.
+const enough = 3
+
+// namesLostStart reports whether a NAK asks for a packet just before the first
+// one that the tap saw.
+func namesLostStart(w *window, p *decode.Packet) bool {
+	return p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence && w.first.Sub(p.PSN) <= beforeFirst
+}
+
+// convinces reports whether the response in g, which fits this candidate alone,
+// is enough to pair the two: at once where no other row has PSNs anywhere near,
+// or where the source port says the same.
+func (c *candidate) convinces(g *row, p *decode.Packet) bool {
+	r := c.row
+	switch {
+	case formulaNames(r, g, p.SrcPort):
+		return true
+	case p.PSN.Before(r.win.first) && !namesLostStart(&r.win, p):
+		return false // the one that asked for it may not have been seen yet
+	case !r.hasTwin() && g.bundle.settled(r, p):
+		return true
+	}
+	if c.agreed == 0 || p.PSN.After(c.last) {
+		c.agreed++
+		c.last = p.PSN
+	}
+	return c.agreed >= enough
+}
+
+// settled reports whether the capture had run for long when the row's request
+// passed that the response seems to answer. Else another one, not seen yet, may
+// have asked before the capture began.
+func (b *bundle) settled(r *row, p *decode.Packet) bool {
+	m := r.win.find(p.PSN)
+	return m == nil || m.time-b.first > 4*(p.Time-m.time)
+}
+
+// hasTwin reports whether another row of the same direction, whatever its
+// partner, has PSNs near those of this one.
+func (r *row) hasTwin() bool {
+	for _, x := range r.bundle.rows[r.dir] {
+		if d := x.win.high.Sub(r.win.high); x != r && x.win.set && -1<<16 < d && d < 1<<16 {
+			return true
+		}
+	}
+	return false
 }
 
 // fits reports whether the response in g may answer the candidate's requests.
@@ -73,7 +140,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.bundle.tags.apart(r.vlan, g.vlan) || !w.set {
 		return false
 	}
-	if p.PSN.Before(w.first) && !namesLostStart(w, p) || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
+	if w.first.Sub(p.PSN) > beforeCapture || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
 		return false
 	}
 	m := w.find(p.PSN)
@@ -93,13 +160,10 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	case m.kind&(ib.AnsweredByRead|ib.IsAtomic) != 0:
 		return false
 	}
-	return p.PSN != m.end.Add(-1) || c.countsAlike(p.MSN-m.ordinal)
-}
-
-// namesLostStart reports whether a NAK asks for a packet just before the first
-// one that the tap saw.
-func namesLostStart(w *window, p *decode.Packet) bool {
-	return p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence && w.first.Sub(p.PSN) <= beforeFirst
+	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) && (c.quickest == 0 || d < c.quickest) {
+		c.quickest = d
+	}
+	return c.countsAlike(p.MSN - m.ended(p.PSN))
 }
 
 // countsAlike reports whether the message counts of both ends still differ by
@@ -110,27 +174,6 @@ func (c *candidate) countsAlike(d uint32) bool {
 		c.msn, c.msnSet = d, true
 	}
 	return c.msn == d
-}
-
-// settlePairs pairs, at the end, the rows that have one candidate left because
-// the others found their partner.
-func (s *shard) settlePairs(b *bundle) {
-	for changed := true; changed && b.unsure > 0; {
-		changed = false
-		for _, rows := range b.rows {
-			for _, g := range rows {
-				if g.cand == nil {
-					continue
-				}
-				n := len(g.cand)
-				g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
-				if len(g.cand) != n && len(g.cand) == 1 {
-					s.pair(g.cand[0].row, g, byResponses)
-					changed = true
-				}
-			}
-		}
-	}
 }
 
 func (r *row) forgetCandidates() {

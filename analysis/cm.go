@@ -58,6 +58,7 @@ func (s *shard) retire(b *bundle, dir uint8, qp uint32) {
 }
 
 func (s *shard) retireRow(r *row) {
+	s.settleEnding(r)
 	for _, x := range [...]*row{r, r.peer} {
 		if x == nil || x.retired {
 			continue

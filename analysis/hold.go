@@ -34,6 +34,23 @@ func (s *shard) hold(r *row, p *decode.Packet) bool {
 	return true
 }
 
+// copyOfHeld reports whether a request is a further copy of one that is held,
+// as is judged where the other direction is not in view. Later is too late: its
+// verdict goes to the analyzers now.
+func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
+	for i := len(r.bundle.held) - 1; i >= 0; i-- {
+		h := &r.bundle.held[i]
+		if h.row != r || h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || copyTag(&h.packet) != copyTag(p) {
+			continue
+		}
+		if p.Time-h.packet.Time <= copyWithin || !p.IPv6 && r.req.ids.tells(p.IPID) {
+			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.packet.Frame})
+			return true
+		}
+	}
+	return false
+}
+
 // release takes the held packets of rows that are paired by now, or of all
 // rows where nothing is unsure any more.
 func (s *shard) release(b *bundle) {

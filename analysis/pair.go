@@ -26,7 +26,7 @@ func byFormula(fit []candidate, g *row, port uint16) *row {
 	var found *row
 	for i := range fit {
 		r := fit[i].row
-		if r.win.port == port && SourcePort(r.qp, g.qp) == port {
+		if formulaNames(r, g, port) {
 			if found != nil {
 				return nil
 			}
@@ -34,6 +34,26 @@ func byFormula(fit []candidate, g *row, port uint16) *row {
 		}
 	}
 	return found
+}
+
+// formulaNames reports whether the formula gives a port to these two rows, and
+// to no other row in the place of either: it folds to few bits, so among many
+// queue pairs some collide.
+func formulaNames(r, g *row, port uint16) bool {
+	if r.win.port != port || SourcePort(r.qp, g.qp) != port {
+		return false
+	}
+	for _, x := range g.bundle.rows[g.dir] {
+		if x != g && SourcePort(r.qp, x.qp) == port {
+			return false
+		}
+	}
+	for _, x := range r.bundle.rows[r.dir] {
+		if x != r && SourcePort(x.qp, g.qp) == port {
+			return false
+		}
+	}
+	return true
 }
 
 // SourcePort returns the UDP source port that the common Linux helper computes

@@ -125,6 +125,9 @@ func (r *row) tally(p *decode.Packet, v Verdict) {
 
 // place follows a request, now or once its partner is known.
 func (s *shard) place(r *row, p *decode.Packet) Verdict {
+	if len(r.bundle.held) > 0 && s.copyOfHeld(r, p) {
+		return Copy
+	}
 	if s.hold(r, p) {
 		return held
 	}
@@ -174,7 +177,7 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 		if s.full(bucketOf(p)) {
 			return s.otherRow(), 0
 		}
-		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, vni: p.VNI, tenant: bk.tenant != 0}
+		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
 	tag := b.tags.number(p, dir)
@@ -258,6 +261,9 @@ func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
 	}
 	return r
 }
+
+// newest is the number of the latest row.
+func (s *shard) newest() FlowID { return FlowID(len(s.rows) - 1) }
 
 // full reports whether a bucket of address pairs has its share of the rows.
 func (s *shard) full(bucket int) bool {

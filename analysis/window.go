@@ -22,6 +22,7 @@ type message struct {
 	kind       ib.Kind
 	ordinal    uint32 // how many messages of the row end with it
 	time       int64  // of the latest packet
+	done       bool   // its last packet was seen
 }
 
 const logMax = 64
@@ -63,7 +64,17 @@ func (w *window) note(p *decode.Packet, end ib.PSN) {
 	if p.Op.Is(ib.IsLast | ib.IsOnly) {
 		w.ordinal++
 	}
-	w.log[len(w.log)-1].ordinal = w.ordinal
+	m := &w.log[len(w.log)-1]
+	m.ordinal, m.done = w.ordinal, p.Op.Is(ib.IsLast|ib.IsOnly)
+}
+
+// ended is how many messages of the row end at psn or before, which lies in the
+// message.
+func (m *message) ended(psn ib.PSN) uint32 {
+	if m.done && psn != m.end.Add(-1) {
+		return m.ordinal - 1
+	}
+	return m.ordinal
 }
 
 // find returns the logged message that has psn, or nil.

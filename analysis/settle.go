@@ -1,0 +1,147 @@
+package analysis
+
+import "slices"
+
+// settlePairs pairs, at the end, the rows whose partner follows from what is
+// known of all of them.
+func (s *shard) settlePairs(b *bundle) {
+	for b.unsure > 0 && (s.settleLast(b) || s.settleByTime(b, 0) || s.settleByTime(b, 1)) {
+	}
+}
+
+// settleLast pairs rows that have one candidate left because the others found
+// their partner. It reports whether it paired any.
+func (s *shard) settleLast(b *bundle) bool {
+	for _, rows := range b.rows {
+		for _, g := range rows {
+			if g.cand == nil {
+				continue
+			}
+			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
+			if len(g.cand) == 1 && !g.rivalled() {
+				s.pair(g.cand[0].row, g, byResponses)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settleEnding pairs a row that ends with the one that answered nobody but it.
+func (s *shard) settleEnding(r *row) {
+	if r.peer != nil || r.bundle.unsure == 0 {
+		return
+	}
+	for _, rows := range r.bundle.rows {
+		for _, g := range rows {
+			if len(g.cand) == 1 && (g == r || g.cand[0].row == r) && !g.rivalled() {
+				s.pair(g.cand[0].row, g, byResponses)
+				return
+			}
+		}
+	}
+}
+
+// rivalled reports whether the only candidate left may as well be the partner
+// of another row.
+func (g *row) rivalled() bool {
+	c := &g.cand[0]
+	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.agreed >= c.agreed })
+	})
+}
+
+// Round trips between two hosts are alike: those of true pairs lie this close
+// together, and a false pair is only ruled out where its own lies this far off.
+const (
+	alike  = 0.05
+	unlike = 0.15
+)
+
+// settleByTime pairs the rows of one direction by how fast the responses
+// follow the requests: all queue pairs between two hosts share a way, so the
+// shortest times of the true pairs are alike. Where more than one assignment
+// has that, nothing is known. It reports whether it paired any.
+func (s *shard) settleByTime(b *bundle, dir uint8) bool {
+	var gs []*row
+	for _, g := range b.rows[dir] {
+		if g.cand != nil {
+			gs = append(gs, g)
+		}
+	}
+	if len(gs) == 0 {
+		return false
+	}
+	paired := false
+	for i, r := range b.assignment(gs, dir) {
+		if r != nil {
+			s.pair(r, gs[i], byResponses)
+			paired = true
+		}
+	}
+	return paired
+}
+
+// assignment returns the partners of the rows by time, or nil. The round trip is
+// that of rows which are paired; where there are none, one of those that the
+// first row may have.
+func (b *bundle) assignment(gs []*row, dir uint8) []*row {
+	if rtt := b.minRTT[1-dir]; rtt > 0 {
+		return distinct(partners(gs, float64(rtt)))
+	}
+	if len(gs) == 1 {
+		return nil // any candidate is like itself
+	}
+	var found []*row
+	for _, c := range gs[0].cand {
+		rs := partners(gs, float64(c.quickest))
+		switch {
+		case slices.Contains(rs, nil) || slices.Contains(distinct(slices.Clone(rs)), nil):
+		case found != nil && !slices.Equal(found, rs):
+			return nil
+		default:
+			found = rs
+		}
+	}
+	return found
+}
+
+// distinct takes away what stands there twice.
+func distinct(rs []*row) []*row {
+	for i, r := range rs {
+		if r != nil && slices.Contains(rs[i+1:], r) {
+			for j := range rs {
+				if rs[j] == r {
+					rs[j] = nil
+				}
+			}
+		}
+	}
+	return rs
+}
+
+// partners returns, for each row, the one candidate with about that round trip;
+// nil where it has none or several.
+func partners(gs []*row, rtt float64) []*row {
+	out := make([]*row, len(gs))
+	for i, g := range gs {
+		out[i] = g.like(rtt)
+	}
+	return out
+}
+
+// like returns the only candidate whose quickest response took about rtt.
+func (g *row) like(rtt float64) *row {
+	var found *row
+	for _, c := range g.cand {
+		off := float64(c.quickest)/rtt - 1
+		switch {
+		case c.quickest == 0 || off > unlike || off < -unlike:
+		case found != nil || off > alike || off < -alike:
+			return nil
+		default:
+			found = c.row
+		}
+	}
+	return found
+}

@@ -12,6 +12,8 @@ type bundle struct {
 	addr   [2][16]byte // the lower one first
 	first  int64       // time of the first frame
 	rows   [2][]*row   // by direction, the live ones
+	asking [2][]*row   // those of them that hold requests, in the order of the first
+	asked  uint32      // how many rows have held requests
 	tags   tags
 	vni    uint32 // valid iff tenant
 	tenant bool

@@ -37,15 +37,15 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	}
 	known := len(fit) > 0 && g.cand != nil
 	if known || g.tryAgain() {
-		for _, r := range slices.Backward(b.rows[1-g.dir]) {
-			if known && r.id <= g.looked {
-				break // rows stand in the order of their making
+		for _, r := range slices.Backward(b.asking[1-g.dir]) {
+			if known && r.win.number <= g.looked {
+				break // they stand in the order of their first request
 			}
 			if c := (candidate{row: r}); c.fits(g, p) {
 				fit = append(fit, c)
 			}
 		}
-		g.looked = s.newest()
+		g.looked = b.asked
 	}
 	if len(fit) > 1 {
 		if r := byFormula(fit, g, p.SrcPort); r != nil {
@@ -118,9 +118,18 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 // passed that the response seems to answer. Else another one, not seen yet, may
 // have asked before the capture began.
 func (b *bundle) settled(r *row, p *decode.Packet) bool {
-	m := r.win.find(p.PSN)
-	return m == nil || m.time-b.first > 4*(p.Time-m.time)
+	longest := int64(unseenRTT)
+	if rtt := r.minRTT(); rtt > 0 {
+		longest = 4 * rtt
+	}
+	if m := r.win.find(p.PSN); m != nil {
+		longest = max(longest, 4*(p.Time-m.time))
+	}
+	return p.Time-b.first > longest
 }
+
+// unseenRTT is how long an answer may take, ns, where no round trip was seen.
+const unseenRTT = 200_000
 
 // hasTwin reports whether another row of the same direction, whatever its
 // partner, has PSNs near those of this one.

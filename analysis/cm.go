@@ -66,9 +66,10 @@ func (s *shard) retireRow(r *row) {
 		s.flush(x)
 		x.retired = true
 		s.finishRow(x)
-		live := &x.bundle.rows[x.dir]
-		if i := slices.Index(*live, x); i >= 0 {
-			*live = slices.Delete(*live, i, i+1)
+		for _, live := range [...]*[]*row{&x.bundle.rows[x.dir], &x.bundle.asking[x.dir]} {
+			if i := slices.Index(*live, x); i >= 0 {
+				*live = slices.Delete(*live, i, i+1)
+			}
 		}
 		x.forgetCandidates()
 		delete(s.index, x.key())

@@ -42,7 +42,7 @@ type row struct {
 	rsp    responses
 	cand   []candidate // rows that the responses here may answer, while several may
 	tries  uint32      // searches for them
-	looked FlowID      // the newest row at the last search
+	looked uint32      // number of the newest row at the last search
 }
 
 // responses is what a row keeps of the responses that travel in it.

@@ -43,11 +43,11 @@ func (s *shard) settleEnding(r *row) {
 }
 
 // rivalled reports whether the only candidate left may as well be the partner
-// of another row.
+// of another row. A single response that fits is no better than none.
 func (g *row) rivalled() bool {
 	c := &g.cand[0]
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.agreed >= c.agreed })
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && (y.agreed >= c.agreed || c.agreed < 2) })
 	})
 }
 
@@ -87,7 +87,10 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 // first row may have.
 func (b *bundle) assignment(gs []*row, dir uint8) []*row {
 	if rtt := b.minRTT[1-dir]; rtt > 0 {
-		return distinct(partners(gs, float64(rtt)))
+		if rs := distinct(partners(gs, float64(rtt))); !slices.Contains(rs, nil) {
+			return rs
+		}
+		return nil
 	}
 	if len(gs) == 1 {
 		return nil // any candidate is like itself

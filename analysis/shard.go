@@ -262,9 +262,6 @@ func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
 	return r
 }
 
-// newest is the number of the latest row.
-func (s *shard) newest() FlowID { return FlowID(len(s.rows) - 1) }
-
 // full reports whether a bucket of address pairs has its share of the rows.
 func (s *shard) full(bucket int) bool {
 	return s.rowCount[bucket] >= max(1, s.cfg.MaxFlows/buckets)

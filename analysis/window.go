@@ -9,6 +9,7 @@ import (
 // sequence has been followed.
 type window struct {
 	set         bool
+	number      uint32 // among the rows of the bundle with requests
 	first, high ib.PSN // high is one past the highest PSN sent
 	port        uint16
 	// log holds the last messages, oldest first, while the row has no partner.
@@ -36,7 +37,10 @@ func (r *row) sawRequest(p *decode.Packet) {
 		end = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))) // at most
 	}
 	if !w.set {
-		*w = window{set: true, first: p.PSN, high: p.PSN, port: p.SrcPort}
+		b := r.bundle
+		b.asked++
+		b.asking[r.dir] = append(b.asking[r.dir], r)
+		*w = window{set: true, number: b.asked, first: p.PSN, high: p.PSN, port: p.SrcPort}
 	}
 	fresh := !p.PSN.Before(w.high)
 	if end.After(w.high) {

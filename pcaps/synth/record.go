@@ -90,6 +90,7 @@ func (r *recorder) truth() Truth {
 			c.rowBack(p).BothWays = true
 		}
 	}
+	r.twins(c)
 	t.Rows = c.sorted()
 	return t
 }

@@ -21,7 +21,11 @@ type Row struct {
 	DestQP uint32 `json:"dest_qp"`
 	PeerQP uint32 `json:"peer_qp"` // the other end's queue pair; 0 for queue pair 1
 	// BothWays says that requests and the answers to them are in the capture.
-	BothWays  bool   `json:"both_ways"`
+	BothWays bool `json:"both_ways"`
+	// Twin is another queue pair that may as well be the peer, by all that the
+	// order of packets tells: its requests had the same PSNs and always passed
+	// before the answers. 0 where there is none.
+	Twin      uint32 `json:"twin,omitempty"`
 	Transport string `json:"transport"`
 	// Counts holds a number for each of Columns; one that is missing is 0.
 	Counts map[string]int64 `json:"counts"`

@@ -109,6 +109,7 @@ func (e *endpoint) receive(p *packet) {
 		}
 		return
 	}
+	p.reached = e.host.world.clock.now
 	if p.ecn == decode.CE && (p.kind == isRequest || p.kind == isReadResponse) {
 		e.notify()
 	}
@@ -120,6 +121,13 @@ func (e *endpoint) receive(p *packet) {
 	default:
 		e.req.response(p)
 	}
+}
+
+// die ends the queue pair: what it has queued still leaves, and after that
+// nothing.
+func (e *endpoint) die() {
+	e.req.dead, e.rsp.dead = true, true
+	e.req.stop()
 }
 
 // notify sends the peer a CNP, unless it was told a moment ago. Datagrams have

@@ -38,6 +38,8 @@ const (
 	coverUnseen    = "the capture does not hold, before it, the answer that made it needless"
 	sameNumber     = "its PSN comes twice, and nothing but the time tells which is late"
 	questionUnseen = "the READ that asks for it is not in the capture"
+	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
+	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -103,6 +105,15 @@ func (s *stream) resends(c *counter) {
 			high = end
 		}
 		s.resend(c, x, known)
+		s.timeout(c, x)
+	}
+}
+
+// timeout notes that what a timer had sent again may have been lost, or its
+// answer, without the capture telling which.
+func (s *stream) timeout(c *counter, x *record) {
+	if p := x.packet; s.kind == isRequest && p.again == byTimeout {
+		c.open(p, byTheClock, "unresolved", "lost_acks")
 	}
 }
 
@@ -350,9 +361,20 @@ func (s *stream) unseen(c *counter, i int, x *record) {
 // response did, nothing says but that it is not asked for again.
 func (s *stream) arrivalShown(x *record) bool {
 	if s.kind == isReadResponse {
-		return true
+		return s.wentOn(x)
 	}
 	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
+}
+
+// wentOn reports whether the requester asked for more after a response came that
+// the capture does not hold: it did not miss it.
+func (s *stream) wentOn(x *record) bool {
+	for _, q := range s.questions {
+		if q.packet.again == "" && q.packet.made > x.packet.reached {
+			return true
+		}
+	}
+	return false
 }
 
 // lostBehind counts a packet that passed the tap and never arrived.
@@ -408,7 +430,18 @@ func (s *stream) late(c *counter) {
 	}
 }
 
+// lateInTruth reports whether a packet passed behind one that was sent later.
+func (s *stream) lateInTruth(x *record) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool {
+		return y.captured && y.packet.order > x.packet.order && y.passing < x.passing
+	})
+}
+
 func (s *stream) overtaken(c *counter, i int, x *record) {
+	if !s.lateInTruth(x) {
+		c.open(x.packet, badClock, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
+		return
+	}
 	twice := slices.ContainsFunc(s.records, func(y *record) bool { return y != x && y.captured && y.packet.bth.PSN == x.packet.bth.PSN })
 	if twice && s.recorder.world.scenario.Network.IDs != RisingIDs {
 		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
@@ -416,7 +449,21 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 	}
 	c.add(x.packet, s.column("reordered"), 1)
 	c.add(x.packet, s.column("gap_frames"), 1)
-	if i == 0 || s.records[i-1].place == 0 || s.records[i-1].place < x.place {
+	if i == 0 || !s.lateTogether(s.records[i-1], x) {
 		c.add(x.packet, s.column("gaps"), 1)
 	}
+}
+
+// lateTogether reports whether two adjoining packets were missing at one time:
+// the first had not come when a later one passed.
+func (s *stream) lateTogether(before, x *record) bool {
+	if !before.captured {
+		return before.packet.pass == x.packet.pass
+	}
+	for _, y := range s.records {
+		if y.captured && y.packet.order > x.packet.order && y.place < before.place && y.place < x.place {
+			return true
+		}
+	}
+	return false
 }

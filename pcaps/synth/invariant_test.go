@@ -125,10 +125,6 @@ var exceptions = []struct {
 		"the acknowledgements are lost between the responder and this tap"},
 	{regexp.MustCompile(`^trial: responses lost before, at the receiver`), []string{"responses follow each other"},
 		"the responses are lost between the responder and this tap"},
-	{regexp.MustCompile(`^trial: (requests lost before|responses lost .*), at the receiver`), []string{"what comes again is acknowledged again"},
-		"fault of the simulator: a SEND or WRITE that comes again is acknowledged only where it asks for it"},
-	{regexp.MustCompile(`^trial: refused both ways`), []string{"nothing follows a fatal NAK"},
-		"fault of the simulator: the queue pair that sent the NAK goes on asking, and the other answers"},
 }
 
 // exceptionOf returns the row that frees a capture of a rule, or -1.

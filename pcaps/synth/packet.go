@@ -49,7 +49,7 @@ type packet struct {
 	trigger  *packet   // what had it sent again; nil for a timeout
 	pass     int       // how often its requester had gone back before
 	reached  int64     // when its receiver looked at it
-	made     int64     // of an answer: when
+	made     int64     // when it was queued
 	blames   int       // of a NAK: how often what it asks for had been sent
 	needless bool      // its receiver had it when it came
 	arrive   func(*packet)
@@ -108,8 +108,8 @@ func (p *packet) frame() []byte {
 		panic(err) // the layers are this package's own
 	}
 	out := bytes.Clone(buf.Bytes())
-	if n := len(p.payload); p.damaged && n > 0 {
-		out[len(out)-ib.ICRCLen-(n+3)&^3] ^= 1 << (p.number & 7) // the first byte of the payload
+	if p.damaged { // the first byte of the payload; of what has none, that of the ICRC
+		out[len(out)-ib.ICRCLen-(len(p.payload)+3)&^3] ^= 1 << (p.number & 7)
 	}
 	return out
 }

@@ -28,6 +28,7 @@ type port struct {
 	queues [priorities]queue // of a switch: what waits to leave here
 	held   [priorities]int   // bytes that came in here and have not left the device
 	asked  [priorities]bool  // the far end was asked for silence
+	asking int               // which request for silence is the last
 }
 
 // queue is packets of one priority, in the order of their coming.
@@ -101,7 +102,8 @@ func (o *port) hold(p *packet) bool {
 	p.heldBy = o
 	if o.held[n] > pause.XOFF && !o.asked[n] {
 		o.asked[n] = true
-		o.ask(n)
+		o.asking++
+		o.ask(n, o.asking)
 	}
 	return true
 }
@@ -123,12 +125,12 @@ func (p *packet) release() {
 
 // ask sends a pause as long as it can be, again and again until it is no longer
 // needed.
-func (o *port) ask(priority uint8) {
-	if !o.asked[priority] {
+func (o *port) ask(priority uint8, asking int) {
+	if !o.asked[priority] || o.asking != asking {
 		return
 	}
 	o.sendPause(priority, longestStandstill)
-	o.cable.world.clock.after(o.quanta(longestStandstill)/2, func() { o.ask(priority) })
+	o.cable.world.clock.after(o.quanta(longestStandstill)/2, func() { o.ask(priority, asking) })
 }
 
 // quanta is how long a pause of some quanta lasts, in ns: one is the time of 512

@@ -1,6 +1,9 @@
 package synth
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -23,7 +26,8 @@ type record struct {
 	passed   bool // it came as far as the tap
 	outside  bool // when the capture did not run
 	captured bool
-	place    int   // among what was captured, from 1
+	place    int   // among what was captured, from 1, by the capture's clock
+	passing  int   // the same by the true time
 	time     int64 // when it was
 	bytes    int
 	copies   int
@@ -44,10 +48,10 @@ func (r *recorder) sent(p *packet, passes bool) {
 }
 
 // captured notes a frame that the capture holds, with some further copies.
-func (r *recorder) captured(p *packet, bytes, copies int) {
+func (r *recorder) captured(p *packet, time int64, bytes, copies int) {
 	x := r.records[p]
 	r.frames++
-	x.passed, x.captured, x.place, x.time = true, true, r.frames, r.world.clock.now
+	x.passed, x.captured, x.passing, x.time = true, true, r.frames, time
 	x.bytes, x.copies, x.ce, x.damaged = bytes, copies, p.ecn == decode.CE, p.damaged
 }
 
@@ -76,6 +80,7 @@ func (x *record) unseen() bool { return !x.captured && !x.before() && !x.outside
 // truth tells what happened.
 func (r *recorder) truth() Truth {
 	t := Truth{PauseFrames: r.pauses}
+	r.sort()
 	c := newCounter()
 	for _, x := range r.order {
 		if x.captured {
@@ -93,6 +98,20 @@ func (r *recorder) truth() Truth {
 	r.twins(c)
 	t.Rows = c.sorted()
 	return t
+}
+
+// sort gives captured packets their place by the capture's clock.
+func (r *recorder) sort() {
+	var captured []*record
+	for _, x := range r.order {
+		if x.captured {
+			captured = append(captured, x)
+		}
+	}
+	slices.SortFunc(captured, func(a, b *record) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.passing, b.passing)) })
+	for i, x := range captured {
+		x.place = i + 1
+	}
 }
 
 // streams returns what each queue pair sent of a kind, where any of it was

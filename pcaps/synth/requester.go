@@ -104,7 +104,7 @@ func (q *requester) nextPacket() (*packet, int64) {
 	if q.cursor.Before(q.high) {
 		p.again, p.trigger = q.cause, q.trigger
 	}
-	p.pass = q.pass
+	p.pass, p.made = q.pass, now
 	p.count()
 	q.sendings[p.bth.PSN]++
 	q.cursor = next
@@ -169,8 +169,7 @@ func (q *requester) response(p *packet) {
 			q.rewind(byNAK, p)
 		}
 	default:
-		q.dead = true
-		q.stop()
+		q.e.die()
 	}
 }
 

@@ -47,7 +47,6 @@ func (r *responder) next() (*packet, int64) {
 
 // request takes a request of the peer.
 func (r *responder) request(p *packet) {
-	p.reached = r.e.host.world.clock.now
 	ahead := p.bth.PSN.Sub(r.expected)
 	switch {
 	case r.dead || r.e.conn.Transport != ib.RC:
@@ -105,7 +104,7 @@ func (r *responder) takeEarly() {
 	if held := r.early[r.expected]; held != nil {
 		delete(r.early, r.expected)
 		r.execute(held)
-	} else if len(r.early) > 0 && r.e.conn.Recovery == SelectiveRepeat {
+	} else if len(r.early) > 0 && r.e.conn.Recovery == SelectiveRepeat && !r.e.conn.AnyOrder {
 		r.complain()
 	}
 }
@@ -146,21 +145,26 @@ func (r *responder) begin(p *packet) bool {
 	number := r.begun + 1
 	switch {
 	case p.bth.Opcode.Is(ib.IsFirst) && len(p.payload) != c.mtuOf(r.e):
-		r.dead = true
-		r.answer(r.ack(ib.NAKInvalidRequest, p.bth.PSN))
+		r.refuse(ib.NAKInvalidRequest, p)
 		return false
+	case r.e != c.b: // only To refuses
 	case slices.Contains(c.NotReady, number) && !slices.Contains(r.refused, number):
 		r.refused = append(r.refused, number)
 		r.told = true // what follows in flight is dropped without a word
 		r.answer(r.ack(ib.Syndrome(0x20|c.RNRTimer&0x1F), p.bth.PSN))
 		return false
 	case number == c.Refused:
-		r.dead = true
-		r.answer(r.ack(c.Refusal, p.bth.PSN))
+		r.refuse(c.Refusal, p)
 		return false
 	}
 	r.begun = number
 	return true
+}
+
+// refuse answers with a NAK that ends the queue pair, at both ends.
+func (r *responder) refuse(s ib.Syndrome, p *packet) {
+	r.answer(r.ack(s, p.bth.PSN))
+	r.e.die()
 }
 
 // repeated answers a request that was executed before.
@@ -172,9 +176,7 @@ func (r *responder) repeated(p *packet) {
 		r.atomic(p.bth.PSN, p.again)
 	default:
 		p.needless = true
-		if p.bth.AckReq {
-			r.answer(r.ack(noCredits, r.expected.Add(-1)))
-		}
+		r.answer(r.ack(noCredits, r.expected.Add(-1)))
 	}
 }
 

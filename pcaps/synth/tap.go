@@ -116,7 +116,7 @@ func (t *tap) see(p *packet, c *cable, j *journey) {
 		return
 	}
 	data := p.frame()
-	t.keep(data, 0)
+	time := t.keep(data, 0)
 	copies := j.copies
 	if t.world.chance(t.doubles) {
 		copies++
@@ -124,7 +124,7 @@ func (t *tap) see(p *packet, c *cable, j *journey) {
 	for i := range copies {
 		t.keep(data, int64(i+1)*copyGap)
 	}
-	t.truth.captured(p, len(data), copies)
+	t.truth.captured(p, time, len(data), copies)
 }
 
 // seePause captures a pause frame.
@@ -141,12 +141,14 @@ func (t *tap) closed() bool {
 	return now < ns(t.start) || t.stop > 0 && now >= ns(t.stop)
 }
 
-func (t *tap) keep(data []byte, later int64) {
+// keep captures a frame, and returns the time that the capture gives it.
+func (t *tap) keep(data []byte, later int64) int64 {
 	time := t.world.clock.now + later + ns(t.offset)
 	if t.jitter > 0 {
 		time += t.world.rand.Int64N(ns(t.jitter))
 	}
 	t.frames = append(t.frames, decode.Frame{Data: data, Len: len(data), Time: time, Link: decode.LinkEthernet})
+	return time
 }
 
 // capture returns what was seen, in the order of time.

@@ -57,7 +57,7 @@ var Columns = []string{
 	"frames", "bytes", "request_frames", "request_bytes", "response_frames", "response_bytes", "data_frames", "acks", "messages",
 	"gaps", "gap_frames", "lost_upstream", "lost_downstream", "not_captured", "unresolved", "reordered", "lost_acks",
 	"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied", "spurious",
-	"needless_timeouts", "needless_naks", "response_gaps", "response_gap_frames", "response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
+	"response_gaps", "response_gap_frames", "response_lost_upstream", "response_lost_downstream", "response_not_captured", "response_unresolved", "response_reordered", "response_retransmitted",
 	"naks_psn_sequence", "naks_invalid_request", "naks_remote_access", "naks_remote_operational", "rnr_naks", "rnr_stall_ns",
 	"ce_frames", "cnps", "mirror_duplicates", "icrc_good", "icrc_bad", "icrc_unchecked",
 }

@@ -16,16 +16,6 @@ import (
 // What the simulator puts on the wire must keep the rules of the transport,
 // whatever the scenario.
 
-func TestEveryICRCIsGood(t *testing.T) {
-	eachSample(t, func(t *testing.T, _ *synth.Scenario, c *synth.Capture) {
-		for i, p := range packets(t, c) {
-			if p.ICRC != decode.ICRCGood {
-				t.Errorf("frame %d: the ICRC is %v", i+1, p.ICRC)
-			}
-		}
-	})
-}
-
 func TestTimesNeverRunBackwards(t *testing.T) {
 	eachSample(t, func(t *testing.T, _ *synth.Scenario, c *synth.Capture) {
 		for i := 1; i < len(c.Frames); i++ {
@@ -57,105 +47,6 @@ func plain(tap synth.Tap, faults ...synth.Fault) *synth.Scenario {
 			synth.Read(900).Times(3).Every(25 * time.Microsecond),
 			synth.FetchAdd().Times(2).Every(30 * time.Microsecond),
 		}}},
-	}
-}
-
-// follows lists what may come behind an operation within a pass.
-var follows = map[ib.Kind]ib.Kind{
-	ib.IsFirst:  ib.IsMiddle | ib.IsLast,
-	ib.IsMiddle: ib.IsMiddle | ib.IsLast,
-	ib.IsLast:   ib.IsFirst | ib.IsOnly,
-	ib.IsOnly:   ib.IsFirst | ib.IsOnly,
-}
-
-func position(op ib.Opcode) ib.Kind {
-	return op.Info().Kind & (ib.IsFirst | ib.IsMiddle | ib.IsLast | ib.IsOnly)
-}
-
-func TestRequestsFollowEachOther(t *testing.T) {
-	for name, s := range map[string]*synth.Scenario{
-		"without loss":           plain(synth.AtHost(1)),
-		"with loss":              plain(synth.AtHost(1), synth.Lose(synth.Requests(1).Number(4, 21)).AfterTap()),
-		"with lost responses":    plain(synth.AtHost(1), synth.Lose(synth.ReadResponses(1).Number(2, 7)).AfterTap()),
-		"with acknowledges lost": plain(synth.AtHost(1), synth.Lose(synth.Acks(1))),
-	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "with acknowledges lost" {
-				s.Connections[0].AckTimeout = 3
-			}
-			requestsFollow(t, packets(t, synth.Run(s)))
-		})
-	}
-}
-
-// requestsFollow checks opcodes and PSNs of one requester at the tap at its link.
-func requestsFollow(t *testing.T, ps []decode.Packet) {
-	t.Helper()
-	var next ib.PSN
-	opcodes := map[ib.PSN]ib.Opcode{}
-	var last *decode.Packet
-	for i := range ps {
-		p := &ps[i]
-		if !p.Op.Is(ib.IsRequest) {
-			continue
-		}
-		switch {
-		case last == nil:
-		case p.PSN == next:
-			if position(p.Op)&follows[position(last.Op)] == 0 {
-				t.Errorf("frame %d: %v behind %v", i+1, p.Op, last.Op)
-			}
-		case !p.PSN.Before(next):
-			t.Errorf("frame %d: PSN %d where %d was next", i+1, p.PSN, next)
-		default: // a resend
-			if op, ok := opcodes[p.PSN]; ok && op != p.Op {
-				t.Errorf("frame %d: PSN %d was %v, and now is %v", i+1, p.PSN, op, p.Op)
-			}
-		}
-		opcodes[p.PSN] = p.Op
-		next = p.PSN.Add(1)
-		if p.Op.Is(ib.IsRead) {
-			next = p.PSN.Add(int32(max(1, (p.DMALen+255)/256)))
-		}
-		if p.Op.Is(ib.IsFirst|ib.IsMiddle) && p.PayloadLen != 256 {
-			t.Errorf("frame %d: %v holds %d bytes", i+1, p.Op, p.PayloadLen)
-		}
-		last = p
-	}
-}
-
-func TestAGapDrawsOneNAK(t *testing.T) {
-	c := synth.Run(plain(synth.AtHost(1), synth.Lose(synth.Requests(1).Number(4)).AfterTap()))
-	var naks []ib.PSN
-	var lost ib.PSN
-	requests := 0
-	for _, p := range packets(t, c) {
-		if p.Op.Is(ib.IsRequest) {
-			if requests++; requests == 4 {
-				lost = p.PSN
-			}
-		}
-		if p.Op.Is(ib.IsAck) && p.Syndrome == ib.NAKPSNSequence {
-			naks = append(naks, p.PSN)
-		}
-	}
-	if !slices.Equal(naks, []ib.PSN{lost}) {
-		t.Errorf("NAKs of %v, want one of %d", naks, lost)
-	}
-}
-
-func TestMessageSequenceNumbersCountMessages(t *testing.T) {
-	var last uint32
-	for i, p := range packets(t, synth.Run(plain(synth.AtHost(1)))) {
-		if p.Op.Is(ib.IsResponse) && p.Op.Info().Headers&ib.HasAETH != 0 {
-			if p.MSN < last || p.MSN > last+1 && p.Op.Is(ib.IsReadResponse) {
-				t.Errorf("frame %d: MSN %d behind %d", i+1, p.MSN, last)
-			}
-			last = p.MSN
-		}
-	}
-	if last != 13 {
-		t.Errorf("the last MSN is %d, want 13", last)
 	}
 }
 

@@ -25,6 +25,7 @@ type candidate struct {
 // match looks for the row whose requests the response in g answers. It pairs
 // the two only where no other row could have asked.
 func (s *shard) match(g *row, p *decode.Packet) {
+	g.hearMSN(p)
 	b := g.bundle
 	fit := g.cand[:0]
 	for _, c := range g.cand {
@@ -54,6 +55,14 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		}
 	}
 	s.narrow(g, fit, p)
+}
+
+// hearMSN learns whether the responder counts messages at all.
+func (g *row) hearMSN(p *decode.Packet) {
+	if p.HasExt && p.Op.Is(ib.IsAck) {
+		g.counting = g.counting || g.tries > 0 && p.MSN != g.msn
+		g.msn = p.MSN
+	}
 }
 
 // tryAgain paces the search for a partner among many: a row whose requests the
@@ -172,7 +181,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) && (c.quickest == 0 || d < c.quickest) {
 		c.quickest = d
 	}
-	return c.countsAlike(p.MSN - m.ended(p.PSN))
+	return c.countsAlike(p.MSN-m.ended(p.PSN)) || !g.counting
 }
 
 // countsAlike reports whether the message counts of both ends still differ by

@@ -127,9 +127,14 @@ type idOrder struct {
 	broken bool   // an ID fell between two packets in order
 }
 
-// risesNeeded is how many in-order packets must show rising IDs before they
-// are believed: random IDs pass that many tests once in a thousand flows.
-const risesNeeded = 5
+// risesNeeded is how many in-order packets must show rising IDs before they are
+// believed, each by no more than a step: random IDs pass that many tests once in
+// thirty thousand flows. A larger step is that of a sender which sent much
+// elsewhere meanwhile, or chance; it proves nothing.
+const (
+	risesNeeded = 5
+	idStep      = 1 << 13
+)
 
 func (o *idOrder) rising() bool { return o.mayRise() && o.rises >= risesNeeded }
 
@@ -143,7 +148,8 @@ func (o *idOrder) tells(id uint16) bool { return o.same == 0 && (id != 0 || o.ri
 // sentBefore reports whether the packet was sent before the one of its
 // sequence that was sent last, as its ID tells where the sender's IDs rise.
 func (r *row) sentBefore(o *idOrder, p *decode.Packet) bool {
-	return !p.IPv6 && r.rises(o) && int16(p.IPID-o.last) < 0
+	d := int16(p.IPID - o.last)
+	return !p.IPv6 && -idStep < d && d < 0 && r.rises(o)
 }
 
 // rises reports whether the sender numbers its packets: shown by this
@@ -163,6 +169,10 @@ func (o *idOrder) step(d int16) {
 	switch {
 	case d == 0:
 		o.same = inc(o.same)
+	case d >= idStep:
+		if !o.rising() {
+			o.rises = 0
+		}
 	case d > 0:
 		o.rises = inc(o.rises)
 	default:

@@ -36,13 +36,15 @@ type row struct {
 	vlans []uint16
 	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
-	win    window
-	cnp    sighting // the last CNP
-	req    requests
-	rsp    responses
-	cand   []candidate // rows that the responses here may answer, while several may
-	tries  uint32      // searches for them
-	looked uint32      // number of the newest row at the last search
+	win      window
+	cnp      sighting // the last CNP
+	req      requests
+	rsp      responses
+	cand     []candidate // rows that the responses here may answer, while several may
+	tries    uint32      // searches for them
+	looked   uint32      // number of the newest row at the last search
+	msn      uint32      // of the last ACK, while the row has no partner
+	counting bool        // that number changes
 }
 
 // responses is what a row keeps of the responses that travel in it.

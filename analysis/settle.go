@@ -43,12 +43,31 @@ func (s *shard) settleEnding(r *row) {
 }
 
 // rivalled reports whether the only candidate left may as well be the partner
-// of another row. A single response that fits is no better than none.
+// of another row. Where more rows look for a partner than there are partners, one
+// of them lacks it, and a single response that fits is no better than none.
 func (g *row) rivalled() bool {
 	c := &g.cand[0]
+	few := c.agreed < 2 && g.bundle.scarce(g.dir)
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && (y.agreed >= c.agreed || c.agreed < 2) })
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && (y.agreed > 0 && y.agreed >= c.agreed || few) })
 	})
+}
+
+// scarce reports whether more rows of a direction look for a partner than rows
+// of the other one could be it.
+func (b *bundle) scarce(dir uint8) bool {
+	seeking, free := 0, 0
+	for _, g := range b.rows[dir] {
+		if g.cand != nil {
+			seeking++
+		}
+	}
+	for _, r := range b.asking[1-dir] {
+		if r.peer == nil {
+			free++
+		}
+	}
+	return seeking > free
 }
 
 // Round trips between two hosts are alike: those of true pairs lie this close

@@ -42,7 +42,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			continue
 		}
 		f := at(&c.flows, b.Flow[i])
-		if p.Version == 2 && p.ECN == decode.CE {
+		if p.ECN == decode.CE {
 			f.ce++
 			b.Note(analysis.CEMark, i)
 		}

@@ -41,11 +41,13 @@ type requester struct {
 	running  bool  // that timer
 	silent   int64 // nothing is sent before, after an RNR NAK
 	dead     bool
-	sendings map[ib.PSN]int // how often each packet was sent
+	sendings map[ib.PSN]int  // how often each packet was sent
+	got      map[ib.PSN]bool // responses that came before earlier ones, in any order
+	acked    ib.PSN          // one past the newest acknowledged PSN, in any order
 }
 
 func newRequester(e *endpoint, psn ib.PSN) requester {
-	return requester{e: e, una: psn, cursor: psn, high: psn, end: psn, sendings: map[ib.PSN]int{}}
+	return requester{e: e, una: psn, cursor: psn, high: psn, end: psn, acked: psn, sendings: map[ib.PSN]int{}, got: map[ib.PSN]bool{}}
 }
 
 // post plans what the endpoint is asked to do.
@@ -153,6 +155,8 @@ func (q *requester) pending() int {
 func (q *requester) response(p *packet) {
 	switch s := p.syndrome(); {
 	case q.dead || p.bth.PSN.Before(q.una) || !p.bth.PSN.Before(q.high):
+	case q.e.conn.AnyOrder && s.Type() == ib.ACK:
+		q.collect(p)
 	case p.kind == isReadResponse || p.bth.Opcode.Is(ib.IsAtomicAck):
 		if q.cover(p.bth.PSN, p) {
 			q.advance(p.bth.PSN.Add(1))
@@ -171,6 +175,35 @@ func (q *requester) response(p *packet) {
 	default:
 		q.e.die()
 	}
+}
+
+// collect takes an answer in whatever order: what is missing may still come, so
+// that nothing but the timer has it asked for again.
+func (q *requester) collect(p *packet) {
+	if p.kind == isReadResponse || p.bth.Opcode.Is(ib.IsAtomicAck) {
+		q.got[p.bth.PSN] = true
+	} else if end := p.bth.PSN.Add(1); end.After(q.acked) {
+		q.acked = end
+	}
+	una := q.una
+	for una != q.high && (q.got[una] || !q.at(una).op.responded() && (una.Before(q.acked) || q.answeredBeyond(una))) {
+		delete(q.got, una)
+		una = una.Add(1)
+	}
+	if una != q.una {
+		q.advance(una)
+	}
+}
+
+// answeredBeyond reports whether a response to a later READ or atomic shows that
+// the request of a PSN arrived: requests are executed in their order.
+func (q *requester) answeredBeyond(psn ib.PSN) bool {
+	for got := range q.got {
+		if psn.Before(got) {
+			return true
+		}
+	}
+	return false
 }
 
 // cover takes all before end for arrived. It reports false where a READ or an

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -187,8 +189,19 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 	if len(rd.list) >= readsMax {
 		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
 	}
-	rd.list = append(rd.list, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
-	return s.takeResponse(r, g, len(rd.list)-1, p)
+	i := rd.placeOf(p.PSN)
+	rd.list = slices.Insert(rd.list, i, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
+	return s.takeResponse(r, g, i, p)
+}
+
+// placeOf returns where a READ whose request was not seen belongs: before those
+// that ask for later PSNs, for it was sent before them.
+func (rd *reads) placeOf(psn ib.PSN) int {
+	i := len(rd.list)
+	for i > 0 && rd.list[i-1].first == 0 && rd.list[i-1].start.After(psn) {
+		i--
+	}
+	return i
 }
 
 // takeResponse advances the READ at index i by the packet.

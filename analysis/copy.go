@@ -123,11 +123,8 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}
-		if rec != nil && !g.doubled() && rec.lastResend > e.time {
-			return false // a resend came between the two
-		}
-		if rec != nil && p.Op.Is(ib.IsReadResponse) && !g.doubled() && rec.lastResend > p.Time-s.patience(r) {
-			return false // asked for again
+		if rec != nil && !g.doubled() && rec.lastResend > min(e.time, p.Time-s.patience(r)) {
+			return false // asked for again, or the answers to one resend and to the next
 		}
 	}
 	return p.Time-e.time <= limit

@@ -79,12 +79,20 @@ func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {
 	return slices.Concat(captureMissed(r), mirrorLost(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
 }
 
+// shortGlimpse is how long a connection must be seen, ns, until answers to it
+// should have been, where the tap sees both directions of others.
+const shortGlimpse = 200_000
+
 // oneDirection finds host pairs of which one direction is not in the capture
 // although it must exist.
 func oneDirection(r *report.Report) []report.Finding {
 	seen := map[hosts][]*report.Flow{}
 	for _, g := range groupBy(r, hostsOf) {
 		seen[g.key] = g.flows
+	}
+	both := false // some pair of hosts is seen both ways
+	for h := range seen {
+		both = both || len(seen[h.back()]) > 0
 	}
 	var out []report.Finding
 	for _, row := range r.Rows("capture", "directions") {
@@ -97,6 +105,9 @@ func oneDirection(r *report.Report) []report.Finding {
 			continue // so much may be on its way to a dead peer
 		}
 		first, last := span(flows)
+		if both && last-first < shortGlimpse {
+			continue // its answers may have passed before the capture began, or after it ended
+		}
 		out = append(out, report.Finding{
 			Rule: "capture.one-direction", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: row.Values[0],
 			Values: map[string]int64{"queue_pairs": row.Values[0], "frames": total(flows, func(f *report.Flow) int64 { return f.Frames })},

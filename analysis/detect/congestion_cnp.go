@@ -28,6 +28,7 @@ func (v *congestionView) withoutCE() []report.Finding {
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
 		} else {
+			f.Severity = report.Info // which is what congestion control looks like from a tap before the queue
 			f.Summary += "the marks are set behind the tap."
 			f.Not = "Not loss-triggered: no NAK is near them."
 			f.Advice = "The congested queue lies between the tap and " + g.key.src + ": look at the switch ports on that side; np_ecn_marked_roce_packets of " + g.key.src + " should rise."

@@ -51,7 +51,7 @@ func TestMarksAndTheirNotification(t *testing.T) {
 			w.send(packet{src: 2, dst: 1, op: ib.CNP, qp: 0x110, payload: 16, dscp: 26})
 		}, map[string]report.Severity{"ecn.marked": report.Notice, "cnp.class": report.Notice}},
 		{"a CNP and no mark", func(w *wire) { w.writes(1, 2, 20); w.cnp(2, 1, 0x110) },
-			map[string]report.Severity{"cnp.without-ce": report.Notice}},
+			map[string]report.Severity{"cnp.without-ce": report.Info}},
 		{"one sender Not-ECT beside another", func(w *wire) { w.writes(1, 2, 20); w.writes(3, 2, 20, notECT) },
 			map[string]report.Severity{"ecn.not-ect": report.Notice}},
 	} {

@@ -15,7 +15,16 @@ type hole struct {
 	fate       fate
 	sure       bool // counts; else only once it is NAKed or sent again
 	naked      bool // a NAK named it, or a READ asked for it again
+	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell
+}
+
+// closer is the resend that closed a hole.
+type closer struct {
+	time  int64
+	frame uint64
+	kind  EventKind
+	turn  int64 // the shortest turnaround known before it
 }
 
 type fate uint8

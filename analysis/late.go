@@ -243,6 +243,29 @@ func (s *shard) decide(r *row, repeats bool) {
 	}
 }
 
+// lateAfterAll takes back that a resend closed a hole: the resend that the NAK
+// had asked for comes only now, so what closed the hole was the late packet. It
+// is for senders whose IDs do not tell.
+func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
+	rec := r.req.rec
+	n := rec.naks.naming(p.PSN)
+	if n == nil || !p.IPv6 && r.idsRise() {
+		return
+	}
+	for i := range rec.holes.list {
+		h := &rec.holes.list[i]
+		if h.fate != fateLost || !h.has(p.PSN) || h.closer.kind != RetransmittedNAK || h.closer.time < n.time || p.Time-h.closer.time > s.patience(r)+slowReaction {
+			continue
+		}
+		was := h.closer
+		r.bundle.turn[r.dir] = was.turn // nobody turned around that fast
+		s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
+		s.overturn(r, i, p, LostUpstream)
+		n.used = false
+		return
+	}
+}
+
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
@@ -253,7 +276,9 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
 	}
 	for i := range rec.naks {
 		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time {
-			return p.Time-n.time >= r.turnaround()
+			// Where the next resend shows that this one was none, that is taken
+			// back.
+			return p.PSN == n.psn || p.Time-n.time >= r.turnaround()
 		}
 	}
 	return waited > s.patience(r)

@@ -18,12 +18,14 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	if rec.pass.late {
 		s.judgeLate(r, p.Time)
 	}
+	s.lateAfterAll(r, p)
 	cause := s.cause(r, p)
 	start := p.PSN
 	switch cause {
 	case RetransmittedNAK:
 		n := rec.naks.pending(p.PSN)
 		start, n.used = n.psn, true
+		rec.turnBefore = r.bundle.turn[r.dir]
 		s.learnTurn(r, p.Time-n.time)
 	case RetransmittedRNR:
 		rec.rnr.used, rec.naks = true, nakList{}
@@ -120,7 +122,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.unaSet && p.PSN.Before(q.una) {
 		rec.duplicate = p.Time
 	}
-	s.closeBy(r, p, span)
+	s.closeBy(r, p, span, kind)
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
 			d.resent = p.Time
@@ -144,7 +146,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 }
 
 // closeBy closes the holes of earlier passes that the resent packet fills.
-func (s *shard) closeBy(r *row, p *decode.Packet, span int32) {
+func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) {
 	q := &r.req
 	hs := &q.rec.holes
 	end := p.PSN.Add(span)
@@ -163,7 +165,7 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32) {
 			continue
 		}
 		s.promote(r, &piece)
-		piece.fate = fateLost
+		piece.fate, piece.closer = fateLost, closer{p.Time, p.Frame, kind, r.req.rec.turnBefore}
 		closed = append(closed, piece)
 		s.emit(Event{Kind: LostUpstream, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
 	}

@@ -51,6 +51,7 @@ type recovery struct {
 	// already, and may answer again; 0 never.
 	duplicate  int64
 	lastResend int64 // when a request last passed again; 0 never
+	turnBefore int64 // the shortest turnaround before the last NAK was followed
 	reads      reads
 }
 

@@ -135,6 +135,17 @@ func (t *trail) answered(p *decode.Packet) int64 {
 	return min(a, b)
 }
 
+// sampleNAK measures the round trip by a sequence NAK, which is sent at once when
+// the packet behind the missing one arrives, where an ACK may be kept back. It
+// says nothing where that packet came more than once.
+func (s *shard) sampleNAK(r *row, p *decode.Packet) {
+	e := r.req.recent.get(p.PSN.Add(1))
+	if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
+		return
+	}
+	s.learnRTT(r, p.Time-e.time)
+}
+
 // sample measures the round trip of a request that was sent once.
 func (s *shard) sample(r *row, p *decode.Packet) {
 	q := &r.req

@@ -80,7 +80,7 @@ func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {
 }
 
 // shortGlimpse is how long a connection must be seen, ns, until answers to it
-// should have been, where the tap sees both directions of others.
+// should have been, where the tap sees both directions of others or the frames are few.
 const shortGlimpse = 200_000
 
 // oneDirection finds host pairs of which one direction is not in the capture
@@ -105,7 +105,7 @@ func oneDirection(r *report.Report) []report.Finding {
 			continue // so much may be on its way to a dead peer
 		}
 		first, last := span(flows)
-		if both && last-first < shortGlimpse {
+		if frames := total(flows, func(f *report.Flow) int64 { return f.Frames }); last-first < shortGlimpse && (both || frames < oneWay/4) {
 			continue // its answers may have passed before the capture began, or after it ended
 		}
 		out = append(out, report.Finding{

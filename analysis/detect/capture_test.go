@@ -22,7 +22,13 @@ func TestOneDirectionIsNotASilentPeer(t *testing.T) {
 		want bool
 	}{
 		{"requests that go on without an answer", func(w *wire) { w.oneSided(40) }, true},
-		{"answers without a request", func(w *wire) { w.answer(2, 1, 0x112, 5, 0x1F) }, true},
+		{"answers without a request", func(w *wire) {
+			for psn := range ib.PSN(4) {
+				w.answer(2, 1, 0x112, psn, 0x1F)
+				w.wait(100 * usec)
+			}
+		}, true},
+		{"one answer to what may have been asked before", func(w *wire) { w.answer(2, 1, 0x112, 5, 0x1F) }, false},
 		{"both directions", func(w *wire) { w.writes(1, 2, 40) }, false},
 		{"a window that is sent again and again", func(w *wire) {
 			for range 4 {

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -14,8 +16,12 @@ type heldPacket struct {
 // held is the verdict of a packet that waits. It never leaves the package.
 const held Verdict = 1 << 7
 
-// heldMax bounds how many packets of a bundle wait.
-const heldMax = 512
+// heldMax bounds how many packets of a bundle wait, and heldInAll those of a
+// shard.
+const (
+	heldMax   = 4096
+	heldInAll = 1 << 16
+)
 
 // hold keeps a packet back while the bundle has responses that may answer
 // several rows: taken now, a NAK would be news about nobody. It reports false
@@ -25,13 +31,27 @@ func (s *shard) hold(r *row, p *decode.Packet) bool {
 	if b.unsure == 0 || r.peer != nil {
 		return false
 	}
-	if len(b.held) >= heldMax {
-		h := b.held[0]
-		b.held = b.held[:copy(b.held, b.held[1:])]
-		s.follow(h.row, &h.packet)
+	if len(b.held) >= heldMax || s.held >= heldInAll {
+		s.settlePairs(b) // they have waited long enough for what tells more
+		if b.unsure == 0 || r.peer != nil {
+			return false
+		}
+		s.giveUpWaiting(b)
 	}
 	b.held = append(b.held, heldPacket{r, *p})
+	s.held++
 	return true
+}
+
+// giveUpWaiting takes the older half of what waits, without knowing the partners.
+func (s *shard) giveUpWaiting(b *bundle) {
+	n := (len(b.held) + 1) / 2
+	oldest := slices.Clone(b.held[:n])
+	b.held = b.held[:copy(b.held, b.held[n:])]
+	s.held -= n
+	for i := range oldest {
+		s.follow(oldest[i].row, &oldest[i].packet)
+	}
 }
 
 // copyOfHeld reports whether a request is a further copy of one that is held,
@@ -59,6 +79,8 @@ func (s *shard) release(b *bundle) {
 	}
 	waiting := b.held
 	b.held = nil
+	s.held -= len(waiting)
+	defer func() { s.held += len(b.held) }()
 	for i := range waiting {
 		h := &waiting[i]
 		if h.row.peer != nil || b.unsure == 0 {
@@ -83,6 +105,8 @@ func (s *shard) flush(r *row) {
 	b := r.bundle
 	waiting := b.held
 	b.held = nil
+	s.held -= len(waiting)
+	defer func() { s.held += len(b.held) }()
 	for i := range waiting {
 		if h := &waiting[i]; h.row == r {
 			s.follow(r, &h.packet)

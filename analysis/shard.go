@@ -19,6 +19,7 @@ type shard struct {
 	udSenders map[udSender]*row
 	evidence  map[evidenceKey]*evidenceLog
 	totals    report.Totals
+	held      int  // packets that wait, in all bundles
 	other     *row // what does not fit under the cap
 }
 

@@ -38,6 +38,8 @@ const (
 	coverUnseen    = "the capture does not hold, before it, the answer that made it needless"
 	sameNumber     = "its PSN comes twice, and nothing but the time tells which is late"
 	questionUnseen = "the READ that asks for it is not in the capture"
+	looksLost      = "a NAK names it although it was not lost, and no answer comes too soon for a resend"
+	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
@@ -61,6 +63,40 @@ func (s *stream) judge(c *counter) {
 		}
 	}
 	s.late(c)
+	s.needlessNAKs(c)
+}
+
+// needlessNAKs leaves open what a NAK tells that names a packet which was not
+// lost: it came late, or had been thrown away because another one did. Where no
+// answer follows too soon for a resend, that looks like a loss behind the tap.
+func (s *stream) needlessNAKs(c *counter) {
+	if s.kind != isRequest {
+		return
+	}
+	for _, a := range s.answers {
+		if !a.packet.isNAK() {
+			continue
+		}
+		for i, x := range s.records {
+			if x.packet.bth.PSN == a.packet.bth.PSN && s.instance(i) == a.packet.blames && !x.lost && !s.refuted(a) {
+				c.open(x.packet, looksLost, "lost_downstream")
+			}
+		}
+	}
+}
+
+// refuted reports whether an answer shows that what a NAK names had arrived
+// without a resend: it comes before the resend could have been answered.
+func (s *stream) refuted(nak *record) bool {
+	resent := int64(math.MaxInt64)
+	for _, x := range s.records {
+		if x.captured && x.place > nak.place && x.packet.bth.PSN == nak.packet.bth.PSN {
+			resent = min(resent, x.time)
+		}
+	}
+	return len(s.answers) >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
+		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
+	})
 }
 
 // answered reports whether the capture holds a request and an answer to it.
@@ -184,6 +220,18 @@ func (s *stream) cause(c *counter, x *record) {
 	}
 }
 
+// roundTrips is how many answers a capture must hold until the shortest round
+// trip in it is believed to be the least possible.
+const roundTrips = 16
+
+// covered reports whether the capture holds, before a time, an answer that
+// covers a resend and was not caused by it.
+func (s *stream) covered(x *record, before int64) bool {
+	return slices.ContainsFunc(s.answers, func(a *record) bool {
+		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made <= x.packet.reached && a.time < before
+	})
+}
+
 // roundTrip is the shortest time in the capture from a request to its answer.
 func (s *stream) roundTrip() int64 {
 	if s.shortest == 0 {
@@ -208,11 +256,10 @@ func (s *stream) needless(c *counter, x *record) {
 	if !x.packet.needless {
 		return
 	}
-	if slices.ContainsFunc(s.answers, func(a *record) bool {
-		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made <= x.packet.reached && a.time < x.time+s.roundTrip()
-	}) {
+	switch soon := s.roundTrip() * 7 / 8; {
+	case s.covered(x, x.time), len(s.answers) >= roundTrips && s.covered(x, x.time+soon):
 		c.add(x.packet, "spurious", 1)
-	} else {
+	default:
 		c.open(x.packet, coverUnseen, "spurious")
 	}
 }
@@ -297,8 +344,17 @@ func (s *stream) unreliable() bool { return s.records[0].packet.conn.Transport !
 
 // datagram counts what nobody sends again: a hole shows, and no more.
 func (s *stream) datagram(c *counter, i int, x *record) {
-	first := !slices.ContainsFunc(s.records[:i], func(y *record) bool { return y.captured })
-	if seen, why := s.visible(i, x); !seen || first {
+	before := 0
+	for _, y := range s.records[:i] {
+		if y.captured {
+			before++
+		}
+	}
+	seen, why := s.visible(i, x)
+	if few := x.packet.conn.Transport == ib.UD && before < 16; seen && (few || before == 0) {
+		seen, why = false, noRule
+	}
+	if !seen {
 		c.open(x.packet, why, "lost_upstream", "gap_frames", "gaps")
 		return
 	}

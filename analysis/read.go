@@ -146,6 +146,16 @@ func (rd *reads) advance(p *decode.Packet, taken int) {
 	}
 }
 
+// refuse forgets the READs from psn on that nothing has answered: a sequence NAK
+// says that the responder did not take them, so no response is missing.
+func (rd *reads) refuse(psn ib.PSN) {
+	for i := range rd.list {
+		if e := &rd.list[i]; e.first == 0 && !e.orphan && !e.start.Before(psn) {
+			e.done = true
+		}
+	}
+}
+
 // askedSince returns the READ that asked for psn again after time t, or -1.
 func (rd *reads) askedSince(psn ib.PSN, t int64) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {

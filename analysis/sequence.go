@@ -57,19 +57,22 @@ type recovery struct {
 
 // passInfo is the current resend pass.
 type passInfo struct {
-	number    uint16
-	start     ib.PSN
-	high      ib.PSN // the row's high when the pass started
-	wants     ib.PSN // the row's wants when the pass started
-	cause     EventKind
-	time      int64
-	frame     uint64
-	sent      int   // packets resent in it
-	tries     int32 // timeouts in a row that this pass ends, all from start
-	nakked    bool  // it begins with what a NAK had drawn once before, in vain
-	explained bool  // why the timer ran out is known without looking at the answer
-	answered  bool  // the first answer has been judged
-	late      bool  // the answer had passed before, and may have come too late or never
+	// before is where the pass before this one began, and reached one past
+	// where it ended: what lies beyond was not sent in it, as far as the tap saw.
+	before, reached ib.PSN
+	number          uint16
+	start           ib.PSN
+	high            ib.PSN // the row's high when the pass started
+	wants           ib.PSN // the row's wants when the pass started
+	cause           EventKind
+	time            int64
+	frame           uint64
+	sent            int   // packets resent in it
+	tries           int32 // timeouts in a row that this pass ends, all from start
+	nakked          bool  // it begins with what a NAK had drawn once before, in vain
+	explained       bool  // why the timer ran out is known without looking at the answer
+	answered        bool  // the first answer has been judged
+	late            bool  // the answer had passed before, and may have come too late or never
 }
 
 // resend is a resent packet that no answer covers yet.

@@ -44,11 +44,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 			a.last = e.psn
 		}
 	}
-	lost := end
-	if pass.nakked {
-		lost = pass.start
-	}
-	a.seen = q.sentBefore(pass, lost)
+	a.seen = q.sentBefore(pass, pass.lost(end))
 	if len(q.rec.waiting) >= waitingMax {
 		s.judgeAnswer(r, &q.rec.waiting[0])
 		q.rec.waiting = q.rec.waiting[:copy(q.rec.waiting, q.rec.waiting[1:])]
@@ -57,6 +53,15 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 }
 
 const waitingMax = 32
+
+// lost returns the packet that a first answer, which covers all before end,
+// shows to be lost before a timeout.
+func (p *passInfo) lost(end ib.PSN) ib.PSN {
+	if p.nakked {
+		return p.start
+	}
+	return end
+}
 
 // sentBefore returns the frame in which psn passed last before the pass; 0
 // unknown.
@@ -115,12 +120,12 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 		if a.holed {
 			return
 		}
+		if lost := pass.lost(a.end); !lost.Before(pass.before) && !lost.Before(pass.reached) {
+			break // it passed long ago, and was thrown away then
+		}
 		// The receiver has all before end, and not the packet at end. Where a
 		// NAK had asked for the first packet, that was lost once more.
-		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: a.end, Time: a.time, Frame: a.seen, Ref: a.frame}
-		if pass.nakked {
-			ev.PSN = pass.start
-		}
+		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: pass.lost(a.end), Time: a.time, Frame: a.seen, Ref: a.frame}
 		if a.seen == 0 {
 			ev.Frame = a.frame
 		}

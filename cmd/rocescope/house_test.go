@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"pcaps":         {},
 	"pcaps/synth":   {"decode", "decode/ib", "decode/roce", "decode/capture", "github.com/google/gopacket/"},
 	"pcaps/wrapped": {"decode", "decode/capture"},
-	"pcaps/lab":     {},
+	"pcaps/lab":     {"decode", "decode/ib", "decode/capture"},
 }
 
 // topLevel is all that may lie at the top, beside files whose names begin with

@@ -22,6 +22,7 @@ type stream struct {
 	questions []*record // captured: READs, of a stream of responses
 	captured  bool
 	shortest  int64 // round trip; 0 not looked for
+	measured  int   // answers that tell it
 }
 
 // The reasons why a fate is open.
@@ -94,7 +95,7 @@ func (s *stream) refuted(nak *record) bool {
 			resent = min(resent, x.time)
 		}
 	}
-	return len(s.answers) >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
+	return s.roundTrip() > 0 && s.measured >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
 		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
 	})
 }
@@ -232,14 +233,16 @@ func (s *stream) covered(x *record, before int64) bool {
 	})
 }
 
-// roundTrip is the shortest time in the capture from a request to its answer.
+// roundTrip is the shortest time in the capture from a request to its answer, by
+// those that were sent once; measured is how many tell it.
 func (s *stream) roundTrip() int64 {
 	if s.shortest == 0 {
 		s.shortest = math.MaxInt32
 		for _, a := range s.answers {
 			for _, x := range s.records {
-				if x.captured && !x.lost && x.packet.bth.PSN == a.packet.bth.PSN && x.packet.reached <= a.packet.made && x.time < a.time {
+				if x.captured && !x.lost && x.packet.bth.PSN == a.packet.bth.PSN && x.packet.asker.req.sendings[x.packet.bth.PSN] == 1 && x.time < a.time {
 					s.shortest = min(s.shortest, a.time-x.time)
+					s.measured++
 				}
 			}
 		}
@@ -257,7 +260,7 @@ func (s *stream) needless(c *counter, x *record) {
 		return
 	}
 	switch soon := s.roundTrip() * 7 / 8; {
-	case s.covered(x, x.time), len(s.answers) >= roundTrips && s.covered(x, x.time+soon):
+	case s.covered(x, x.time), s.measured >= roundTrips && s.covered(x, x.time+soon):
 		c.add(x.packet, "spurious", 1)
 	default:
 		c.open(x.packet, coverUnseen, "spurious")

@@ -116,7 +116,7 @@ func below(ps []decode.Packet, headers uint16, base decode.Packet, times [size]i
 func packets4() []decode.Packet {
 	ps := below(transport(303837, 14307122), 14+20+8+12,
 		decode.Packet{Version: 2, EtherType: 0x0800, Proto: 17, SrcPort: 61704, DstPort: 4791, Src: addr("10.0.0.1"), Dst: addr("10.0.0.2")},
-		[size]int64{163, 199, 10803, 24981, 25708},
+		[size]int64{163, 199, 10866, 25012, 25739},
 		[size]uint32{330, 90, 62, 74, 62},
 		[size]uint32{0xeaa9d807, 0x76d3ad28, 0xc36d0456, 0x8b05a04a, 0xd2864a9d})
 	return identified(ps, 0xEDBF, 0x8B25)
@@ -133,7 +133,7 @@ func identified(ps []decode.Packet, host1, host2 uint16) []decode.Packet {
 func packets6() []decode.Packet {
 	return below(transport(303837, 14307122), 14+40+8+12,
 		decode.Packet{Version: 2, EtherType: 0x86DD, IPv6: true, Proto: 17, SrcPort: 61704, DstPort: 4791, Src: addr("fd00::1"), Dst: addr("fd00::2")},
-		[size]int64{169, 211, 10821, 24987, 25720},
+		[size]int64{169, 211, 10896, 25024, 25757},
 		[size]uint32{350, 110, 82, 94, 82},
 		[size]uint32{0x4fd2bfbc, 0x41e6b27c, 0xd93eace5, 0x0857df35, 0xb1de3d64})
 }
@@ -141,7 +141,7 @@ func packets6() []decode.Packet {
 func packets1() []decode.Packet {
 	return below(transport(303837, 14307122), 14+40+12,
 		decode.Packet{Version: 1, EtherType: 0x8915, IPv6: true, Proto: 0x1B, Src: addr("fe80::e42:a1ff:fe00:1"), Dst: addr("fe80::e42:a1ff:fe00:2")},
-		[size]int64{167, 207, 10815, 24985, 25716},
+		[size]int64{167, 207, 10886, 25020, 25751},
 		[size]uint32{342, 102, 74, 86, 74},
 		[size]uint32{0xbcc8614f, 0x0aa6dbdc, 0x5cdb6189, 0xccebd0ac, 0x54d0d9d6})
 }
@@ -149,7 +149,7 @@ func packets1() []decode.Packet {
 func packetsTenant() []decode.Packet {
 	ps := below(transport(11647709, 7473043), 14+20+8+12,
 		decode.Packet{Version: 2, EtherType: 0x0800, Proto: 17, SrcPort: 61704, DstPort: 4791, Src: addr("10.0.0.1"), Dst: addr("10.0.0.2")},
-		[size]int64{163, 199, 10803, 24981, 25708},
+		[size]int64{163, 199, 10866, 25012, 25739},
 		[size]uint32{330, 90, 62, 74, 62},
 		[size]uint32{0x2a35b88d, 0x59a254a9, 0x585b7692, 0x5cf1676c, 0x18c4be37})
 	return identified(ps, 0xA676, 0x175C)

@@ -58,9 +58,17 @@ func (s *shard) giveUpWaiting(b *bundle) {
 // as is judged where the other direction is not in view. Later is too late: its
 // verdict goes to the analyzers now.
 func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
+	newest := true
 	for i := len(r.bundle.held) - 1; i >= 0; i-- {
 		h := &r.bundle.held[i]
-		if h.row != r || h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || copyTag(&h.packet) != copyTag(p) {
+		if h.row != r {
+			continue
+		}
+		if newest && h.packet.PSN.Add(1) == p.PSN {
+			return false // a pass goes on with it
+		}
+		newest = false
+		if h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || copyTag(&h.packet) != copyTag(p) {
 			continue
 		}
 		if p.Time-h.packet.Time <= copyWithin || !p.IPv6 && r.req.ids.tells(p.IPID) {

@@ -40,6 +40,7 @@ const (
 	sameNumber     = "its PSN comes twice, and nothing but the time tells which is late"
 	questionUnseen = "the READ that asks for it is not in the capture"
 	looksLost      = "a NAK names it although it was not lost, and no answer comes too soon for a resend"
+	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
@@ -143,6 +144,7 @@ func (s *stream) resends(c *counter) {
 		}
 		s.resend(c, x, known)
 		s.timeout(c, x)
+		s.likeCopy(c, x, n)
 	}
 }
 
@@ -153,6 +155,28 @@ func (s *stream) timeout(c *counter, x *record) {
 		c.open(p, byTheClock, "unresolved", "lost_acks")
 	}
 }
+
+// likeCopy leaves open what a packet is that comes so soon behind another one
+// with its PSN, and with no NAK between, that it looks like a copy. Where IDs
+// tell, it does not.
+func (s *stream) likeCopy(c *counter, x *record, n int) {
+	net := &s.recorder.world.scenario.Network
+	if n == 0 || net.IDs == RisingIDs && !net.IPv6 && !net.RoCEv1 {
+		return
+	}
+	for _, y := range s.inPlaces()[:n] {
+		if y.packet.bth.PSN != x.packet.bth.PSN || x.time-y.time > copyView {
+			continue
+		}
+		if !slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.isNAK() && y.place < a.place && a.place < x.place }) {
+			c.open(x.packet, looksCopied, append(s.causes(), "mirror_duplicates", s.column("lost_upstream"), s.column("reordered"), "spurious", "messages")...)
+			return
+		}
+	}
+}
+
+// copyView is how soon behind another one a packet looks like its copy, in ns.
+const copyView = 30_000
 
 // asked reports whether the capture shows the READ that a response answers.
 func (s *stream) asked(x *record) bool {

@@ -143,9 +143,11 @@ func (sc *scores) row(seed uint64, name string, row *synth.Row, flows []*report.
 		if slack := row.Opened("mirror_duplicates"); slack > 0 && column != "frames" && column != "bytes" && (strings.HasSuffix(column, "bytes") || max(got, want)-min(got, want) <= slack) {
 			continue
 		}
-		if got != want {
+		if got == want {
+			in(sc.columns, column).right += got
+		} else {
 			sc.note("seed %d: %s: %s is %d, want %d", seed, name, column, got, want)
-			in(sc.columns, column).wrong++
+			in(sc.columns, column).wrong += max(got, want) - min(got, want)
 		}
 	}
 	for _, column := range fates {

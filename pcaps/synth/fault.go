@@ -7,10 +7,11 @@ import (
 
 // Packets selects some of the packets of a scenario.
 type Packets struct {
-	conn    int // from 1; 0 stands for all connections
-	kind    kind
-	numbers []int
-	chance  float64 // 0 stands for certain
+	conn     int // from 1; 0 stands for all connections
+	kind     kind
+	numbers  []int
+	byChance bool
+	chance   float64
 }
 
 // Requests selects the requests that a connection's From sends. Connections are
@@ -32,7 +33,10 @@ func Everything() Packets { return Packets{} }
 func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
 
 // ByChance selects each with a probability.
-func (p Packets) ByChance(probability float64) Packets { p.chance = probability; return p }
+func (p Packets) ByChance(probability float64) Packets {
+	p.byChance, p.chance = true, probability
+	return p
+}
 
 // selects reports whether a packet is meant. It asks chance only where all the
 // rest fits.
@@ -45,7 +49,7 @@ func (p *Packets) selects(w *world, x *packet) bool {
 	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
 		return false
 	}
-	return p.chance == 0 || w.rand.Float64() < p.chance
+	return !p.byChance || w.chance(p.chance)
 }
 
 // Fault is what befalls packets on their way, or in the capture alone.

@@ -55,6 +55,9 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
+	if gap <= copyWithin && !r.resendsHere(p) {
+		return true
+	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
 		return false // a response came between the two
 	}
@@ -76,6 +79,22 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 
 	}
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
+}
+
+// resendsHere reports whether a resend pass may stand at the packet: one that
+// skipped a little, or one that the last NAK calls for. A pass that begins
+// elsewhere would have lost its first packets.
+func (r *row) resendsHere(p *decode.Packet) bool {
+	const little = 8
+	q := &r.req
+	if d := p.PSN.Sub(q.cur); q.pass > 0 && 0 <= d && d < little {
+		return true
+	}
+	if p.Op.Is(ib.AnsweredByRead | ib.IsAtomic) {
+		return true // what is asked again is its response
+	}
+	rec := q.rec
+	return rec != nil && (rec.naks.naming(p.PSN) != nil || rec.rnr.set && rec.rnr.psn == p.PSN)
 }
 
 // doubled reports whether frames of this row stand twice as a rule.

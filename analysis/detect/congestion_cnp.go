@@ -23,7 +23,7 @@ func (v *congestionView) withoutCE() []report.Finding {
 		}
 		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
-		if m.nearNAK > 1 && 3*m.nearNAK >= 2*m.cnps {
+		if 3*m.nearNAK >= 2*m.cnps {
 			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(nearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."

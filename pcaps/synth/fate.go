@@ -41,6 +41,8 @@ const (
 	questionUnseen = "the READ that asks for it is not in the capture"
 	looksLost      = "a NAK names it although it was not lost, and no answer comes too soon for a resend"
 	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
+	wasOnTheWay    = "the READ is asked again although its response was on the way"
+	answeredTwice  = "a second answer to a resend would look like it"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
@@ -66,6 +68,48 @@ func (s *stream) judge(c *counter) {
 	}
 	s.late(c)
 	s.needlessNAKs(c)
+	s.needlessQuestions(c)
+	s.answersTwice(c)
+}
+
+// needlessQuestions leaves open what a READ that is asked again tells where its
+// response was on the way: one that came early made it look lost.
+func (s *stream) needlessQuestions(c *counter) {
+	if s.kind != isReadResponse {
+		return
+	}
+	for _, q := range s.questions {
+		if q.packet.again != byImplied {
+			continue
+		}
+		for _, x := range s.records {
+			if x.packet.bth.PSN == q.packet.bth.PSN && x.captured && !x.lost && x.place < q.place {
+				c.open(x.packet, wasOnTheWay, "response_lost_downstream")
+				break
+			}
+		}
+	}
+}
+
+// answersTwice leaves open whether an ACK was copied, or sent again for a
+// resend, where IDs do not tell.
+func (s *stream) answersTwice(c *counter) {
+	if s.kind != isRequest || s.idsTell() {
+		return
+	}
+	for _, a := range s.answers {
+		if a.copies > 0 && slices.ContainsFunc(s.records, func(x *record) bool { return x.packet.again != "" && x.time < a.time && x.captured }) {
+			for range a.copies {
+				c.open(a.packet, answeredTwice, "mirror_duplicates")
+			}
+		}
+	}
+}
+
+// idsTell reports whether IPv4 IDs tell a packet from its copy.
+func (s *stream) idsTell() bool {
+	net := &s.recorder.world.scenario.Network
+	return net.IDs == RisingIDs && !net.IPv6 && !net.RoCEv1
 }
 
 // needlessNAKs leaves open what a NAK tells that names a packet which was not
@@ -160,8 +204,7 @@ func (s *stream) timeout(c *counter, x *record) {
 // with its PSN, and with no NAK between, that it looks like a copy. Where IDs
 // tell, it does not.
 func (s *stream) likeCopy(c *counter, x *record, n int) {
-	net := &s.recorder.world.scenario.Network
-	if n == 0 || net.IDs == RisingIDs && !net.IPv6 && !net.RoCEv1 {
+	if n == 0 || s.idsTell() {
 		return
 	}
 	for _, y := range s.inPlaces()[:n] {

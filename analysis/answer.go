@@ -55,7 +55,7 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	if q.unaSet && !end.After(q.una) {
 		return
 	}
-	q.una, q.unaSet = end, true
+	q.una, q.unaSet, q.covered = end, true, p.Time
 	if rec == nil {
 		return
 	}

@@ -57,6 +57,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
 		rec.pass.answered, rec.pass.late = true, true
+		rec.pass.waited = p.Time - q.covered
 	}
 	if cause == RetransmittedTimeout {
 		rec.naks = nakList{} // what they asked for is being sent

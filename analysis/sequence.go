@@ -16,6 +16,7 @@ type requests struct {
 	started   bool
 	known     bool   // cur is known; it is not behind a READ of unknown length
 	unaSet    bool   // a response has been seen
+	covered   int64  // when an answer last moved una
 	gobackn   bool   // this sender repeats what follows a resent packet
 	cur       ib.PSN // the PSN the current pass expects next
 	high      ib.PSN // one past the highest PSN sent
@@ -73,6 +74,7 @@ type passInfo struct {
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged
 	late            bool  // the answer had passed before, and may have come too late or never
+	waited          int64 // since then
 }
 
 // resend is a resent packet that no answer covers yet.

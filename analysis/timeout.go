@@ -145,7 +145,7 @@ func (s *shard) judgeLate(r *row, t int64) {
 	pass := &r.req.rec.pass
 	pass.late = false
 	kind := LostAck
-	if turn := r.bundle.turn[r.dir]; turn > 0 && t-pass.time < turn-turn/8 {
+	if turn := r.bundle.turn[r.dir]; turn > 0 && t-pass.time < turn-turn/8 && pass.waited < r.reaction() {
 		kind = NeedlessPass
 	}
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame})

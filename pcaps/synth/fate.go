@@ -43,6 +43,7 @@ const (
 	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
 	wasOnTheWay    = "the READ is asked again although its response was on the way"
 	answeredTwice  = "a second answer to a resend would look like it"
+	nothingBefore  = "the capture holds nothing of the queue pair before it"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
@@ -362,6 +363,8 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 		return true, ""
 	case !shown:
 		return false, nothingBehind
+	case !slices.ContainsFunc(s.records[:i], func(y *record) bool { return y.captured }):
+		return false, nothingBefore
 	case p.again != "" && !s.passSeen(i, x):
 		return false, passStartsHere
 	}
@@ -510,11 +513,17 @@ func (s *stream) lostBehind(c *counter, i int, x *record) {
 	case s.unreliable():
 	case s.kind == isReadResponse && s.askedAgain(x):
 		c.add(p, "response_lost_downstream", 1)
-	case s.kind == isRequest && s.named(i, x):
+	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x):
 		c.add(p, "lost_downstream", 1)
 	default:
 		c.open(p, notNAKed, s.column("lost_downstream"), s.column("unresolved"), "lost_acks")
 	}
+}
+
+// cameEarly reports whether the packet passed while an earlier one was on its
+// way: its receiver would have thrown it away even if it had come.
+func (s *stream) cameEarly(i int, x *record) bool {
+	return slices.ContainsFunc(s.records[:i], func(y *record) bool { return y.packet.pass == x.packet.pass && !y.before() && (y.place > x.place || !y.captured) })
 }
 
 // named reports whether the capture holds a NAK that names the packet, sent

@@ -126,7 +126,12 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 				return true
 			}
 		}
-		c.ids.inOrder(p.IPID)
+		if p.PSN.After(c.high) { // one behind it may be late, which proves nothing of the IDs
+			c.ids.inOrder(p.IPID)
+		}
+	}
+	if !c.any || p.PSN.After(c.high) {
+		c.high = p.PSN
 	}
 	c.any = true
 	c.ids.newest(p.IPID, g.rises(&c.ids))

@@ -52,6 +52,7 @@ type responses struct {
 	recent recent
 	ids    idOrder
 	any    bool
+	high   ib.PSN // the highest so far
 }
 
 // rowKey finds a row.

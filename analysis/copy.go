@@ -120,14 +120,13 @@ const copyReach = 64
 func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
-		if e := c.recent.get(p.PSN); e != nil && e.op == p.Op && e.tag == copyTag(p) && e.id == p.IPID {
-			if !p.IPv6 && c.ids.tells(p.IPID) || s.responseTooSoon(g, e, p) {
-				s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
-				return true
-			}
+		if e := c.like(p); e != nil && (!p.IPv6 && c.ids.tells(p.IPID) || s.responseTooSoon(g, e, p)) {
+			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
+			return true
 		}
 		if p.PSN.After(c.high) { // one behind it may be late, which proves nothing of the IDs
 			c.ids.inOrder(p.IPID)
+			g.bundle.rising[g.dir] = g.bundle.rising[g.dir] || c.ids.rising() && !p.IPv6
 		}
 	}
 	if !c.any || p.PSN.After(c.high) {
@@ -135,9 +134,46 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	}
 	c.any = true
 	c.ids.newest(p.IPID, g.rises(&c.ids))
-	c.recent.put(p, 0, p.PSN.Add(-copyReach))
+	c.remember(p)
 	return false
 }
+
+// like returns the response just seen that the packet looks like, or nil.
+func (c *responses) like(p *decode.Packet) *sighting {
+	if e := c.recent.get(p.PSN); e != nil && e.isLike(p) {
+		return e
+	}
+	if c.again != nil {
+		for i := range c.again {
+			if e := &c.again[i]; e.holds(p.PSN) && e.isLike(p) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// isLike reports whether the packet may be a further copy of the one seen.
+func (e *sighting) isLike(p *decode.Packet) bool {
+	return e.op == p.Op && e.tag == copyTag(p) && e.id == p.IPID
+}
+
+// remember keeps a response. One with the PSN of another, as an ACK that is
+// sent for each duplicate, does not push that one out at once: its copy may come
+// behind both.
+func (c *responses) remember(p *decode.Packet) {
+	if e := c.recent.get(p.PSN); e != nil {
+		if c.again == nil {
+			c.again = new([againMax]sighting)
+		}
+		c.again[c.turn%againMax] = *e
+		c.turn++
+	}
+	c.recent.put(p, 0, p.PSN.Add(-copyReach))
+}
+
+// againMax is how many responses with the PSNs of later ones are kept.
+const againMax = 16
 
 func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)

@@ -52,7 +52,9 @@ type responses struct {
 	recent recent
 	ids    idOrder
 	any    bool
-	high   ib.PSN // the highest so far
+	high   ib.PSN              // the highest so far
+	again  *[againMax]sighting // those whose PSN came again; nil while none did
+	turn   uint8
 }
 
 // rowKey finds a row.

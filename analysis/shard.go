@@ -106,13 +106,26 @@ func (s *shard) take(r *row, p *decode.Packet) Verdict {
 		v = s.respond(r, p)
 	case p.Op.Is(ib.IsRequest) && p.QP > 1:
 		v = s.unreliable(r, p)
-	default: // the management queue pairs
-		r.countMessage(p)
+	default:
+		v = s.management(r, p)
 	}
 	if v&held == 0 {
 		r.tally(p, v)
 	}
 	return v &^ held
+}
+
+// management takes a packet of the management queue pairs, which are left out of
+// loss.
+func (s *shard) management(r *row, p *decode.Packet) Verdict {
+	q := &r.req
+	if s.isCopy(r, &q.recent, &q.ids, p) {
+		return Copy
+	}
+	q.ids.newest(p.IPID, false)
+	q.recent.put(p, 0, p.PSN)
+	r.countMessage(p)
+	return 0
 }
 
 // tally counts a packet that has been judged.

@@ -95,7 +95,11 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	}
 	i := rd.expecting(p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
-		if i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time); i < 0 {
+		i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time)
+		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
+			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
+		}
+		if i < 0 {
 			s.lateResponse(r, g, p)
 			return 0
 		}
@@ -161,6 +165,18 @@ func (rd *reads) askedSince(psn ib.PSN, t int64) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {
 		e := &rd.list[i]
 		if e.resent && !e.done && e.time >= t && !psn.Before(e.cursor) && (!e.known || psn.Before(e.end)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// reopen returns the newest READ that was asked again for psn, and expects that
+// now, though later responses had come before; -1 where there is none.
+func (rd *reads) reopen(psn ib.PSN) int {
+	for i := len(rd.list) - 1; i >= 0; i-- {
+		if e := &rd.list[i]; e.resent && e.known && !psn.Before(e.start) && psn.Before(e.end) {
+			e.done, e.cursor = false, psn
 			return i
 		}
 	}

@@ -10,16 +10,17 @@ const cnpSpacing = 50_000
 
 // endpoint is one queue pair: it asks, and it answers what its peer asks.
 type endpoint struct {
-	host    *host
-	conn    *conn
-	peer    *endpoint
-	qpn     uint32
-	req     requester
-	rsp     responder
-	ordered map[kind]int // packets sent so far, by kind, of this asker
-	counted map[kind]int // those sent for the first time
-	told    int64        // when the last CNP was sent; 0 never
-	rate    rate         // of what it sends
+	host        *host
+	conn        *conn
+	peer        *endpoint
+	qpn         uint32
+	req         requester
+	rsp         responder
+	ordered     map[kind]int // packets sent so far, by kind, of this asker
+	counted     map[kind]int // those sent for the first time
+	told        int64        // when the last CNP was sent; 0 never
+	rate        rate         // of what it sends
+	missedReads int          // that the tap at hand let pass unseen
 }
 
 // newEndpoint gives a host one more queue pair.

@@ -68,10 +68,31 @@ func (s *stream) judge(c *counter) {
 		}
 	}
 	s.late(c)
+	s.withoutQuestion(c)
 	s.needlessNAKs(c)
 	s.needlessQuestions(c)
 	s.answersTwice(c)
 }
+
+// withoutQuestion leaves open what became of the responses to a queue pair of
+// which the capture lacks a READ: then it is not certain which READ a response
+// answers.
+func (s *stream) withoutQuestion(c *counter) {
+	if s.kind != isReadResponse || s.asker().missedReads == 0 {
+		return
+	}
+	p := s.records[0].packet
+	r := c.row(p)
+	for _, name := range []string{"gaps", "gap_frames", "lost_upstream", "lost_downstream", "not_captured", "reordered", "retransmitted"} {
+		column := s.column(name)
+		r.Counts[column] = 0
+		for range s.records {
+			c.open(p, questionUnseen, column)
+		}
+	}
+}
+
+func (s *stream) asker() *endpoint { return s.records[0].packet.asker }
 
 // needlessQuestions leaves open what a READ that is asked again tells where its
 // response was on the way: one that came early made it look lost.
@@ -523,7 +544,9 @@ func (s *stream) lostBehind(c *counter, i int, x *record) {
 // cameEarly reports whether the packet passed while an earlier one was on its
 // way: its receiver would have thrown it away even if it had come.
 func (s *stream) cameEarly(i int, x *record) bool {
-	return slices.ContainsFunc(s.records[:i], func(y *record) bool { return y.packet.pass == x.packet.pass && !y.before() && (y.place > x.place || !y.captured) })
+	return slices.ContainsFunc(s.records[:i], func(y *record) bool {
+		return y.packet.pass == x.packet.pass && !y.before() && (y.place > x.place || !y.captured)
+	})
 }
 
 // named reports whether the capture holds a NAK that names the packet, sent

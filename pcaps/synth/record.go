@@ -87,6 +87,7 @@ func (r *recorder) truth() Truth {
 			c.seen(x, r.world.scenario.File.SnapLen)
 		}
 	}
+	r.countMissedReads()
 	for _, s := range r.streams() {
 		s.judge(c)
 		if s.answered() {
@@ -98,6 +99,21 @@ func (r *recorder) truth() Truth {
 	r.twins(c)
 	t.Rows = c.sorted()
 	return t
+}
+
+// countMissedReads counts, for each queue pair, the READs that came as far as the
+// tap or beyond and are not in the capture.
+func (r *recorder) countMissedReads() {
+	for _, x := range r.order {
+		if p := x.packet; p.kind == isRequest && p.asker != nil {
+			p.asker.missedReads = 0
+		}
+	}
+	for _, x := range r.order {
+		if p := x.packet; p.kind == isRequest && p.asker != nil && p.bth.Opcode.Is(ib.IsRead) && x.unseen() {
+			p.asker.missedReads++
+		}
+	}
 }
 
 // sort gives captured packets their place by the capture's clock.

@@ -112,6 +112,7 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	}
 	if e := &rd.list[i]; e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
+		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
 }
@@ -156,6 +157,16 @@ func (rd *reads) refuse(psn ib.PSN) {
 	for i := range rd.list {
 		if e := &rd.list[i]; e.first == 0 && !e.orphan && !e.start.Before(psn) {
 			e.done = true
+		}
+	}
+}
+
+// skip moves every READ that expects what is missing to what came behind it: the
+// same responses are not missing twice.
+func (rd *reads) skip(from, to ib.PSN) {
+	for i := range rd.list {
+		if e := &rd.list[i]; !e.done && e.cursor == from && (e.first != 0 || e.resent) && e.known && to.Before(e.end) {
+			e.cursor = to
 		}
 	}
 }

@@ -124,7 +124,7 @@ type idOrder struct {
 	last   uint16 // of the packet sent last, as far as IDs tell
 	rises  uint8  // packets in a row whose ID rose
 	same   uint8  // packets in a row whose ID stayed
-	broken bool   // an ID fell between two packets in order
+	falls  uint8  // packets in order whose ID fell
 }
 
 // risesNeeded is how many in-order packets must show rising IDs before they are
@@ -138,7 +138,11 @@ const (
 
 func (o *idOrder) rising() bool { return o.mayRise() && o.rises >= risesNeeded }
 
-func (o *idOrder) mayRise() bool { return !o.broken && o.same == 0 }
+// mayRise reports whether nothing speaks against rising IDs. One that falls now
+// and then, among many that rise, was overtaken.
+func (o *idOrder) mayRise() bool { return o.same == 0 && int(o.falls)*fallsRare <= int(o.rises) }
+
+const fallsRare = 32
 
 // tells reports whether this ID, standing on two frames, means one packet: the
 // sender's IDs change from packet to packet, whether they rise or not. Zero is
@@ -176,7 +180,7 @@ func (o *idOrder) step(d int16) {
 	case d > 0:
 		o.rises = inc(o.rises)
 	default:
-		o.broken = true
+		o.falls = inc(o.falls)
 	}
 }
 

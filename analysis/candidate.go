@@ -16,6 +16,8 @@ type candidate struct {
 	msn    uint32
 	msnSet bool
 	agreed int8   // how many responses it fitted, alone
+	fitted uint8  // how many it fitted, alone or not
+	struck uint8  // how many it would only fit had the capture missed packets
 	last   ib.PSN // of the newest of them
 	// quickest is the shortest time from the last packet of a message to the
 	// response that acknowledges just that; 0 where there was none.
@@ -29,7 +31,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	b := g.bundle
 	fit := g.cand[:0]
 	for _, c := range g.cand {
-		if c.fits(g, p) {
+		if c.stays(g, p) {
 			fit = append(fit, c)
 		}
 	}
@@ -42,7 +44,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 			if known && r.win.number <= g.looked {
 				break // they stand in the order of their first request
 			}
-			if c := (candidate{row: r}); c.fits(g, p) {
+			if c := (candidate{row: r}); c.stays(g, p) {
 				fit = append(fit, c)
 			}
 		}
@@ -111,6 +113,8 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 	switch {
 	case formulaNames(r, g, p.SrcPort):
 		return true
+	case c.fitted == 0:
+		return false
 	case p.PSN.Before(r.win.first) && !namesLostStart(&r.win, p):
 		return false // the one that asked for it may not have been seen yet
 	case !r.hasTwin() && g.bundle.settled(r, p):
@@ -151,13 +155,32 @@ func (r *row) hasTwin() bool {
 	return false
 }
 
+// stays reports whether the candidate remains one, now that the response in g
+// has come. One that fits most responses may have lost packets to the capture.
+func (c *candidate) stays(g *row, p *decode.Packet) bool {
+	r := c.row
+	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.bundle.tags.apart(r.vlan, g.vlan) || !r.win.set {
+		return false
+	}
+	if c.fits(g, p) {
+		c.fitted = inc(c.fitted)
+		return true
+	}
+	if ahead := p.PSN.Sub(r.win.high); ahead >= missedAtMost || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
+		return false
+	}
+	c.struck = inc(c.struck)
+	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted)
+}
+
+// missedAtMost is how many PSNs a response may lie ahead of a row's requests
+// because the capture missed these.
+const missedAtMost = 16
+
 // fits reports whether the response in g may answer the candidate's requests.
 func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	r := c.row
 	w := &r.win
-	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.bundle.tags.apart(r.vlan, g.vlan) || !w.set {
-		return false
-	}
 	if w.first.Sub(p.PSN) > beforeCapture || !p.PSN.Before(w.high) || w.high.Sub(p.PSN) > 1<<16 {
 		return false
 	}
@@ -188,10 +211,9 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 // the same number.
 func (c *candidate) countsAlike(d uint32) bool {
 	d &= ib.PSNMask
-	if !c.msnSet {
-		c.msn, c.msnSet = d, true
-	}
-	return c.msn == d
+	alike := !c.msnSet || c.msn == d
+	c.msn, c.msnSet = d, true // the end of a message may have been missed
+	return alike
 }
 
 func (r *row) forgetCandidates() {

@@ -18,6 +18,7 @@ func (s *shard) settleLast(b *bundle) bool {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
+			g.cand = best(g.cand)
 			if len(g.cand) == 1 && !g.rivalled() {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true
@@ -25,6 +26,15 @@ func (s *shard) settleLast(b *bundle) bool {
 		}
 	}
 	return false
+}
+
+// best leaves out those that some response contradicted where there are others.
+func best(cs []candidate) []candidate {
+	clean := func(c candidate) bool { return c.struck == 0 && c.fitted > 0 }
+	if !slices.ContainsFunc(cs, clean) {
+		return cs
+	}
+	return slices.DeleteFunc(cs, func(c candidate) bool { return !clean(c) })
 }
 
 // settleEnding pairs a row that ends with the one that answered nobody but it.

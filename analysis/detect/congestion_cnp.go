@@ -7,6 +7,9 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
+// fewCNPs is how many CNPs near NAKs may be there by chance.
+const fewCNPs = 3
+
 // withoutCE speaks of CNPs for which no mark is in view.
 func (v *congestionView) withoutCE() []report.Finding {
 	var out []report.Finding
@@ -24,6 +27,9 @@ func (v *congestionView) withoutCE() []report.Finding {
 		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
 		if 3*m.nearNAK >= 2*m.cnps {
+			if m.nearNAK < fewCNPs {
+				f.Severity = report.Info // they may stand there by chance
+			}
 			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(nearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."

@@ -6,7 +6,7 @@ import (
 
 // expected returns the rules that must be found, and those that may be, by what
 // happened. What the truth leaves open may be found.
-func expected(s *synth.Scenario, c *synth.Capture) (must, may map[string]bool) {
+func expected(c *synth.Capture) (must, may map[string]bool) {
 	must, may = map[string]bool{}, map[string]bool{}
 	total, open := map[string]int64{}, map[string]int64{}
 	for i := range c.Truth.Rows {

@@ -99,14 +99,20 @@ var exceptions = []struct {
 	rules    []string
 	why      string
 }{
-	{regexp.MustCompile(`^corrupt\.h2|^tagged_corrupt_resp\.h1`), []string{"the ICRC is good"},
+	{regexp.MustCompile(`^corrupt\.h2|^tagged_corrupt_resp\.h1|^lab-corrupt`), []string{"the ICRC is good"},
 		"the network flips bits before this tap"},
 	{regexp.MustCompile(`^loss_pre\.h1`), []string{"a pass has no gap"},
 		"the packets are lost in the sender's own queue, which lies before the tap"},
 	{regexp.MustCompile(`^duplicate\.h1`), []string{"an ACK is asked for"},
 		"the network doubles requests behind this tap, and answers before it"},
-	{regexp.MustCompile(`^midstream`), []string{"the MSN counts messages"},
+	{regexp.MustCompile(`^midstream|^lab-mid-stream`), []string{"the MSN counts messages"},
 		"messages ended before the capture began"},
+	{regexp.MustCompile(`^lab-nvme`), []string{"connection management tells the truth"},
+		"128 bytes do not hold what a REQ says"},
+	{regexp.MustCompile(`^lab-loss-two-taps`), []string{"a gap draws one NAK"},
+		"two taps saw each NAK"},
+	{regexp.MustCompile(`^lab-(mirror-lossy|collector-erspan)`), []string{"the MSN counts messages", "only what was sent is acknowledged", "an ACK is asked for", "a response is what a READ asked for"},
+		"the mirror lost requests that the network delivered, READs among them"},
 	{regexp.MustCompile(`^span_lossy\.span`), []string{"the MSN counts messages", "only what was sent is acknowledged", "an ACK is asked for"},
 		"the mirror lost requests that the network delivered"},
 	{regexp.MustCompile(`\.s64\.`), []string{"the MSN counts messages", "only what was sent is acknowledged", "a WRITE has the length it announced", "a response is what a READ asked for", "a pass has no gap"},

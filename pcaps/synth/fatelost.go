@@ -1,0 +1,93 @@
+package synth
+
+import (
+	"slices"
+)
+
+// lostBehind counts a packet that passed the tap and never arrived.
+func (s *stream) lostBehind(c *counter, i int, x *record) {
+	p := x.packet
+	switch {
+	case s.unreliable():
+	case s.kind == isReadResponse && s.askedAgain(x):
+		c.add(p, "response_lost_downstream", 1)
+	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x):
+		c.add(p, "lost_downstream", 1)
+	default:
+		c.open(p, notNAKed, s.column("lost_downstream"), s.column("unresolved"), "lost_acks")
+	}
+}
+
+// cameEarly reports whether the packet passed while an earlier one was on its
+// way: its receiver would have thrown it away even if it had come.
+func (s *stream) cameEarly(i int, x *record) bool {
+	return slices.ContainsFunc(s.records[:i], func(y *record) bool {
+		return y.packet.pass == x.packet.pass && !y.before() && (y.place > x.place || !y.captured)
+	})
+}
+
+// named reports whether the capture holds a NAK that names the packet, sent
+// before the packet was sent again.
+func (s *stream) named(i int, x *record) bool {
+	return slices.ContainsFunc(s.answers, func(a *record) bool {
+		return a.packet.isNAK() && a.packet.bth.PSN == x.packet.bth.PSN && a.packet.blames == s.instance(i)
+	})
+}
+
+// askedAgain reports whether the capture holds a READ that begins with the lost
+// response, sent because of what came behind it.
+func (s *stream) askedAgain(x *record) bool {
+	return slices.ContainsFunc(s.questions, func(q *record) bool {
+		return q.packet.again == byImplied && q.packet.bth.PSN == x.packet.bth.PSN && q.place > x.place
+	})
+}
+
+// late counts what passed the tap behind packets that were sent later.
+func (s *stream) late(c *counter) {
+	newest := -1
+	for _, x := range s.inPlaces() {
+		i := slices.Index(s.records, x)
+		if i < newest {
+			s.overtaken(c, i, x)
+		}
+		newest = max(newest, i)
+	}
+}
+
+// lateInTruth reports whether a packet passed behind one that was sent later.
+func (s *stream) lateInTruth(x *record) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool {
+		return y.captured && y.packet.order > x.packet.order && y.passing < x.passing
+	})
+}
+
+func (s *stream) overtaken(c *counter, i int, x *record) {
+	if !s.lateInTruth(x) {
+		c.open(x.packet, badClock, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
+		return
+	}
+	twice := slices.ContainsFunc(s.records, func(y *record) bool { return y != x && y.captured && y.packet.bth.PSN == x.packet.bth.PSN })
+	if twice && s.recorder.world.scenario.Network.IDs != RisingIDs {
+		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
+		return
+	}
+	c.add(x.packet, s.column("reordered"), 1)
+	c.add(x.packet, s.column("gap_frames"), 1)
+	if i == 0 || !s.lateTogether(s.records[i-1], x) {
+		c.add(x.packet, s.column("gaps"), 1)
+	}
+}
+
+// lateTogether reports whether two adjoining packets were missing at one time:
+// the first had not come when a later one passed.
+func (s *stream) lateTogether(before, x *record) bool {
+	if !before.captured {
+		return before.packet.pass == x.packet.pass
+	}
+	for _, y := range s.records {
+		if y.captured && y.packet.order > x.packet.order && y.place < before.place && y.place < x.place {
+			return true
+		}
+	}
+	return false
+}

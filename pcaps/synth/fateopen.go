@@ -1,0 +1,145 @@
+package synth
+
+import (
+	"math"
+	"slices"
+)
+
+// The reasons why a fate is open.
+const (
+	nothingBehind  = "nothing that was sent behind it in the same pass is in the capture"
+	passStartsHere = "it would have been the first packet of a pass, of whose beginning nothing tells"
+	neverClosed    = "no capture of its resend shows that it was lost"
+	closedByResend = "it was sent again with the packets behind a real loss, which looks as if it had been lost, too"
+	notAcked       = "no answer in the capture shows that it arrived"
+	bothLost       = "the capture missed it, and the network lost it behind the tap"
+	notNAKed       = "no NAK in the capture names it"
+	newAtTheTap    = "the tap did not see the PSN before, so it looks like the first sending"
+	causeUnseen    = "what had it sent again is not in the capture"
+	coverUnseen    = "the capture does not hold, before it, the answer that made it needless"
+	sameNumber     = "its PSN comes twice, and nothing but the time tells which is late"
+	questionUnseen = "the READ that asks for it is not in the capture"
+	looksLost      = "a NAK names it although it was not lost, and no answer comes too soon for a resend"
+	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
+	wasOnTheWay    = "the READ is asked again although its response was on the way"
+	answeredTwice  = "a second answer to a resend would look like it"
+	nothingBefore  = "the capture holds nothing of the queue pair before it"
+	noRule         = "too little came before it to tell that the PSNs count what is sent here"
+	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
+	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
+	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
+)
+
+// withoutQuestion leaves open what became of the responses to a queue pair of
+// which the capture lacks a READ: then it is not certain which READ a response
+// answers.
+func (s *stream) withoutQuestion(c *counter) {
+	if s.kind != isReadResponse || s.asker().missedReads == 0 {
+		return
+	}
+	p := s.records[0].packet
+	r := c.row(p)
+	for _, name := range []string{"gaps", "gap_frames", "lost_upstream", "lost_downstream", "not_captured", "reordered", "retransmitted"} {
+		column := s.column(name)
+		r.Counts[column] = 0
+		for range s.records {
+			c.open(p, questionUnseen, column)
+		}
+	}
+}
+
+// needlessQuestions leaves open what a READ that is asked again tells where its
+// response was on the way: one that came early made it look lost.
+func (s *stream) needlessQuestions(c *counter) {
+	if s.kind != isReadResponse {
+		return
+	}
+	for _, q := range s.questions {
+		if q.packet.again != byImplied {
+			continue
+		}
+		for _, x := range s.records {
+			if x.packet.bth.PSN == q.packet.bth.PSN && x.captured && !x.lost && x.place < q.place {
+				c.open(x.packet, wasOnTheWay, "response_lost_downstream")
+				break
+			}
+		}
+	}
+}
+
+// answersTwice leaves open whether an ACK was copied, or sent again for a
+// resend, where IDs do not tell.
+func (s *stream) answersTwice(c *counter) {
+	if s.kind != isRequest || s.idsTell() {
+		return
+	}
+	for _, a := range s.answers {
+		if a.copies > 0 && slices.ContainsFunc(s.records, func(x *record) bool { return x.packet.again != "" && x.time < a.time && x.captured }) {
+			for range a.copies {
+				c.open(a.packet, answeredTwice, "mirror_duplicates")
+			}
+		}
+	}
+}
+
+// needlessNAKs leaves open what a NAK tells that names a packet which was not
+// lost: it came late, or had been thrown away because another one did. Where no
+// answer follows too soon for a resend, that looks like a loss behind the tap.
+func (s *stream) needlessNAKs(c *counter) {
+	if s.kind != isRequest {
+		return
+	}
+	for _, a := range s.answers {
+		if !a.packet.isNAK() {
+			continue
+		}
+		for i, x := range s.records {
+			if x.packet.bth.PSN == a.packet.bth.PSN && s.instance(i) == a.packet.blames && !x.lost && !s.refuted(a) {
+				c.open(x.packet, looksLost, "lost_downstream")
+			}
+		}
+	}
+}
+
+// refuted reports whether an answer shows that what a NAK names had arrived
+// without a resend: it comes before the resend could have been answered.
+func (s *stream) refuted(nak *record) bool {
+	resent := int64(math.MaxInt64)
+	for _, x := range s.records {
+		if x.captured && x.place > nak.place && x.packet.bth.PSN == nak.packet.bth.PSN {
+			resent = min(resent, x.time)
+		}
+	}
+	return s.roundTrip() > 0 && s.measured >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
+		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
+	})
+}
+
+// timeout notes that what a timer had sent again may have been lost, or its
+// answer, without the capture telling which.
+func (s *stream) timeout(c *counter, x *record) {
+	if p := x.packet; s.kind == isRequest && p.again == byTimeout {
+		c.open(p, byTheClock, "unresolved", "lost_acks")
+	}
+}
+
+// likeCopy leaves open what a packet is that comes so soon behind another one
+// with its PSN, and with no NAK between, that it looks like a copy. Where IDs
+// tell, it does not.
+func (s *stream) likeCopy(c *counter, x *record, n int) {
+	if n == 0 || s.idsTell() {
+		return
+	}
+	for _, y := range s.inPlaces()[:n] {
+		if y.packet.bth.PSN != x.packet.bth.PSN || x.time-y.time > copyView {
+			continue
+		}
+		if !slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.isNAK() && y.place < a.place && a.place < x.place }) {
+			c.open(x.packet, looksCopied, append(s.causes(), "mirror_duplicates", s.column("lost_upstream"), s.column("reordered"), "spurious", "messages")...)
+			return
+		}
+	}
+}
+
+// copyView is how soon behind another one a packet looks like its copy, in ns.
+const copyView = 30_000

@@ -1,0 +1,124 @@
+package synth
+
+import (
+	"math"
+	"slices"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// resends counts what was sent again, and first sendings of messages.
+func (s *stream) resends(c *counter) {
+	seen := map[ib.PSN]bool{}
+	var high ib.PSN
+	for n, x := range s.inPlaces() {
+		p := x.packet
+		known := n > 0 && p.bth.PSN.Before(high) || seen[p.bth.PSN] || s.asked(x)
+		seen[p.bth.PSN] = true
+		if end := p.next(); n == 0 || high.Before(end) {
+			high = end
+		}
+		s.resend(c, x, known)
+		s.timeout(c, x)
+		s.likeCopy(c, x, n)
+	}
+}
+
+// asked reports whether the capture shows the READ that a response answers.
+func (s *stream) asked(x *record) bool {
+	return s.kind == isReadResponse && slices.ContainsFunc(s.questions, func(q *record) bool { return q.packet.covers(x.packet.bth.PSN) && q.packet.again == "" })
+}
+
+func (s *stream) resend(c *counter, x *record, known bool) {
+	p := x.packet
+	again, last := p.again != "", p.bth.Opcode.Is(ib.IsLast|ib.IsOnly)
+	switch {
+	case !again:
+		if s.kind == isRequest && last {
+			c.add(p, "messages", 1)
+		}
+	case !known:
+		c.open(p, newAtTheTap, s.causes()...)
+		if s.kind == isRequest && last {
+			c.open(p, newAtTheTap, "messages")
+		}
+	default:
+		c.add(p, s.column("retransmitted"), 1)
+		if s.kind == isRequest {
+			s.cause(c, x)
+			s.needless(c, x)
+		}
+	}
+}
+
+func (s *stream) causes() []string {
+	if s.kind == isReadResponse {
+		return []string{"response_retransmitted"}
+	}
+	return []string{"retransmitted", "retransmitted_nak", "retransmitted_timeout", "retransmitted_rnr", "retransmitted_implied"}
+}
+
+// cause counts why a request was sent again, where what told so was captured;
+// a timeout tells by silence, which a lost NAK breaks.
+func (s *stream) cause(c *counter, x *record) {
+	p := x.packet
+	known := false
+	if p.trigger != nil {
+		// A NAK behind a READ that lacks responses is both reasons in one.
+		t := s.recorder.records[p.trigger]
+		known = t != nil && t.captured && (p.again != byImplied || !p.trigger.isNAK())
+	} else {
+		known = !slices.ContainsFunc(s.answers, func(a *record) bool {
+			return a.lost && a.packet.isNAK() && a.packet.bth.PSN == p.bth.PSN && a.place < x.place
+		})
+	}
+	if known {
+		c.add(p, "retransmitted_"+string(p.again), 1)
+	} else {
+		c.open(p, causeUnseen, s.causes()[1:]...)
+	}
+}
+
+// roundTrips is how many answers a capture must hold until the shortest round
+// trip in it is believed to be the least possible.
+const roundTrips = 16
+
+// covered reports whether the capture holds, before a time, an answer that
+// covers a resend and was not caused by it.
+func (s *stream) covered(x *record, before int64) bool {
+	return slices.ContainsFunc(s.answers, func(a *record) bool {
+		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made <= x.packet.reached && a.time < before
+	})
+}
+
+// roundTrip is the shortest time in the capture from a request to its answer, by
+// those that were sent once; measured is how many tell it.
+func (s *stream) roundTrip() int64 {
+	if s.shortest == 0 {
+		s.shortest = math.MaxInt32
+		for _, a := range s.answers {
+			for _, x := range s.records {
+				if x.captured && !x.lost && x.packet.bth.PSN == a.packet.bth.PSN && x.packet.asker.req.sendings[x.packet.bth.PSN] == 1 && x.time < a.time {
+					s.shortest = min(s.shortest, a.time-x.time)
+					s.measured++
+				}
+			}
+		}
+	}
+	return s.shortest
+}
+
+// needless counts a resend whose receiver had the packet: certainly where an
+// answer that covers it was captured before, or so soon behind it that it cannot
+// answer it.
+func (s *stream) needless(c *counter, x *record) {
+	if !x.packet.needless {
+		return
+	}
+	switch soon := s.roundTrip() * 7 / 8; {
+	case s.covered(x, x.time), s.measured >= roundTrips && s.covered(x, x.time+soon):
+		c.add(x.packet, "spurious", 1)
+	default:
+		c.open(x.packet, coverUnseen, "spurious")
+	}
+}

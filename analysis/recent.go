@@ -121,10 +121,10 @@ func copyTag(p *decode.Packet) uint32 {
 // idOrder learns whether a sender's IPv4 IDs rise from packet to packet. Only
 // where this capture shows that, IDs tell sending order from arrival order.
 type idOrder struct {
-	last   uint16 // of the packet sent last, as far as IDs tell
-	rises  uint8  // packets in a row whose ID rose
-	same   uint8  // packets in a row whose ID stayed
-	falls  uint8  // packets in order whose ID fell
+	last  uint16 // of the packet sent last, as far as IDs tell
+	rises uint8  // packets in a row whose ID rose
+	same  uint8  // packets in a row whose ID stayed
+	falls uint8  // packets in order whose ID fell
 }
 
 // risesNeeded is how many in-order packets must show rising IDs before they are

@@ -6,15 +6,22 @@
 //	NAME.txt     what was done and what must be found, for people
 //	NAME.json    the golden report
 //
+// Those whose names begin with "lab-" are real traffic, recorded in the
+// laboratory (package lab), and have one file more:
+//
+//	NAME.truth.json  what the kernel, tc and the comparison of taps say
+//
 // A line "finds: RULE" of the text names a rule that must be found, with a
 // severity above info; each such rule has its line, and no other may be found.
 // "finds: nothing" stands for none.
 //
-// Captures and golden reports are written by
+// Golden reports, and the captures of the scenarios in package synth, are written
+// by
 //
 //	go test ./pcaps -update
 //
-// from the scenarios in package synth. The texts are written by hand.
+// and recordings anew by go run ./pcaps/lab record -samples pcaps. The texts are
+// written by hand.
 package pcaps
 
 import (

@@ -78,7 +78,6 @@ type counter struct {
 type rowKey struct {
 	src, dst string
 	qp       uint32
-	datagram uint32 // the source queue pair of datagrams
 }
 
 func newCounter() *counter {

@@ -120,7 +120,7 @@ const copyReach = 64
 func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
-		if e := c.like(p); e != nil && (!p.IPv6 && c.ids.tells(p.IPID) || s.responseTooSoon(g, e, p)) {
+		if e := c.like(p); e != nil && (!p.IPv6 && c.ids.tells(p.IPID) || s.onceMore(g, e, p)) {
 			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
 			return true
 		}
@@ -136,6 +136,16 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c.ids.newest(p.IPID, g.rises(&c.ids))
 	c.remember(p)
 	return false
+}
+
+// onceMore reports whether a response that no ID tells from another one is its
+// copy. One response is copied once: a train of them answers as many requests.
+func (s *shard) onceMore(g *row, e *sighting, p *decode.Packet) bool {
+	if e.flags&seenCopied != 0 && !g.doubled() || !s.responseTooSoon(g, e, p) {
+		return false
+	}
+	e.flags |= seenCopied
+	return true
 }
 
 // like returns the response just seen that the packet looks like, or nil.
@@ -162,14 +172,16 @@ func (e *sighting) isLike(p *decode.Packet) bool {
 // sent for each duplicate, does not push that one out at once: its copy may come
 // behind both.
 func (c *responses) remember(p *decode.Packet) {
+	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
+		flags = e.flags & seenCopied
 		if c.again == nil {
 			c.again = new([againMax]sighting)
 		}
 		c.again[c.turn%againMax] = *e
 		c.turn++
 	}
-	c.recent.put(p, 0, p.PSN.Add(-copyReach))
+	c.recent.put(p, flags, p.PSN.Add(-copyReach))
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.

@@ -23,6 +23,7 @@ const (
 	seenLate                            // it closed a hole, late
 	seenBad                             // its ICRC was bad: no receiver takes it
 	seenValid                           // the slot is in use
+	seenCopied                          // no ID told so, but a copy came: one more is none
 )
 
 // recent holds the last sightings of one sequence in slots picked by PSN. It

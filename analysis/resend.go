@@ -88,11 +88,15 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedRNR
 	}
 	silence := p.Time - max(q.last, rec.reads.lastResponse, rec.naks.last().time)
-	if rec.naks.pending(p.PSN) != nil && silence < s.patience(r)+slowReaction {
+	n := rec.naks.pending(p.PSN)
+	if n != nil && n.psn == p.PSN && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
+	}
+	if n != nil && silence < s.patience(r)+slowReaction {
+		return RetransmittedNAK // of which the first packets are missing
 	}
 	switch {
 	case r.peer != nil && silence >= shortestTimer:

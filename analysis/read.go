@@ -26,6 +26,7 @@ type read struct {
 	known      bool
 	resent     bool // asked again
 	done       bool
+	borrowed   bool // responses to another one were taken for its own, too
 	orphan     bool // its request was not seen
 	dmaLen     uint32
 	time       int64 // of the request; of the first response where it was not seen
@@ -124,6 +125,9 @@ func (rd *reads) expecting(p *decode.Packet) int {
 	found := -1
 	for i := range rd.list {
 		e := &rd.list[i]
+		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
+			e.borrowed, e.done, e.cursor = false, false, e.start // now its own come
+		}
 		if e.done || e.cursor != p.PSN {
 			continue
 		}
@@ -146,6 +150,7 @@ func (rd *reads) advance(p *decode.Packet, taken int) {
 			continue
 		}
 		e.first, e.last = p.Time, p.Time
+		e.borrowed = e.borrowed || e.start == p.PSN
 		e.cursor = p.PSN.Add(1)
 		e.done = p.Op.Is(ib.IsLast|ib.IsOnly) || e.known && !e.cursor.Before(e.end)
 	}

@@ -48,7 +48,7 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	rec := q.rec
 	if rec != nil {
 		if len(rec.tent) > 0 && rec.tent[0].PSN.Before(end) {
-			s.decide(r, false)
+			s.decide(r, nil)
 		}
 		s.judgePass(r, end, p)
 	}

@@ -133,6 +133,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 		c.high = p.PSN
 	}
 	c.any = true
+	c.previous = c.ids.last
 	c.ids.newest(p.IPID, g.rises(&c.ids))
 	c.remember(p)
 	return false

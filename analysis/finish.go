@@ -43,7 +43,7 @@ func (s *shard) finishRow(r *row) {
 // settleRow tells the fate of all that is open in a row.
 func (s *shard) settleRow(r *row, rec *recovery) {
 	if len(rec.tent) > 0 {
-		s.decide(r, false)
+		s.decide(r, nil)
 	}
 	if rec.pass.late {
 		s.judgeLate(r, r.req.last)

@@ -196,20 +196,25 @@ func (s *shard) settle(r *row, p *decode.Packet) bool {
 		if !r.idsRise() {
 			return false
 		}
-		s.decide(r, false)
+		s.decide(r, nil)
 		return false
 	}
-	// Go-back-N repeats what follows the hole; lateness does not.
-	repeats := p.PSN.Before(q.cur) && p.PSN.After(tent[len(tent)-1].PSN)
-	s.decide(r, repeats)
+	s.decide(r, p)
 	return true
 }
 
-// decide closes the doubt about the tentative packets.
-func (s *shard) decide(r *row, repeats bool) {
+// decide closes the doubt about the tentative packets by the packet that
+// follows them, where there is one.
+func (s *shard) decide(r *row, next *decode.Packet) {
 	q := &r.req
 	tent := q.rec.tent
 	q.rec.tent = nil
+	// Go-back-N repeats what follows the hole; lateness does not.
+	repeats, goesOn := false, false
+	if next != nil {
+		repeats = next.PSN.Before(q.cur) && next.PSN.After(tent[len(tent)-1].PSN)
+		goesOn = q.gobackn && q.known && !next.PSN.Before(q.cur)
+	}
 	first := &tent[0]
 	h := q.holeInPass(first.PSN)
 	if h == nil {
@@ -219,7 +224,7 @@ func (s *shard) decide(r *row, repeats bool) {
 	if r.idsRise() && !first.IPv6 {
 		again = int16(first.IPID-q.ids.last) > 0
 	} else if !repeats {
-		again = s.cameAgain(r, h, first)
+		again = s.cameAgain(r, h, first, goesOn)
 	}
 	if again {
 		s.newPass(r, first)
@@ -268,14 +273,16 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.
-func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet) bool {
+// Where the sender goes on behind it as if nothing had happened, although it is
+// known to repeat what follows, only a long silence speaks for a resend.
+func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
 	waited := p.Time - h.time
 	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
 		return false
 	}
 	for i := range rec.naks {
-		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time {
+		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time && !goesOn {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			return p.PSN == n.psn || p.Time-n.time >= r.turnaround()

@@ -333,11 +333,16 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	}
 }
 
-// missResponses opens a hole in the responses.
+// missResponses opens a hole in the responses. Where the responder numbers its
+// packets and left no number out, it sent none: the request was lost behind the
+// tap, or waits.
 func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
+	if !p.IPv6 && g.rises(&g.rsp.ids) && p.IPID == g.rsp.previous+1 {
+		return
+	}
 	rd := &r.req.rec.reads
 	rd.holes.lastGap++
-	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.ids.last, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
 	s.emit(Event{Kind: ResponseGap, Count: 1, Flow: g.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	if out, full := rd.holes.add(h); full {
 		s.giveUpResponse(r, g, &out)

@@ -169,7 +169,7 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 		return 0
 	}
 	if rec := r.req.rec; rec != nil && len(rec.tent) > 0 && !p.PSN.Before(rec.tent[0].PSN) {
-		s.decide(r, false) // answered, so it has arrived
+		s.decide(r, nil) // answered, so it has arrived
 	}
 	var v Verdict
 	if p.Op.Is(ib.IsReadResponse) {

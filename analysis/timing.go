@@ -136,15 +136,28 @@ func (t *trail) answered(p *decode.Packet) int64 {
 }
 
 // sampleNAK measures the round trip by a sequence NAK, which is sent at once when
-// the packet behind the missing one arrives, where an ACK may be kept back. It
-// says nothing where that packet came more than once.
+// the first packet behind the missing one arrives, where an ACK may be kept
+// back. That packet is the one after it, unless it was lost as well: then the
+// NAK is far too late for it, and its cause is the first one that it may answer
+// within about the shortest round trip. It says nothing where that packet came
+// more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
-	e := r.req.recent.get(p.PSN.Add(1))
-	if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
-		return
+	psn := p.PSN.Add(1)
+	for range nakSearch {
+		e := r.req.recent.get(psn)
+		if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
+			return
+		}
+		if rtt := p.Time - e.time; r.minRTT() == 0 || rtt < 4*r.minRTT() {
+			s.learnRTT(r, rtt)
+			return
+		}
+		psn = psn.Add(1)
 	}
-	s.learnRTT(r, p.Time-e.time)
 }
+
+// nakSearch is how many packets behind the missing one may be missing as well.
+const nakSearch = 32
 
 // sample measures the round trip of a request that was sent once.
 func (s *shard) sample(r *row, p *decode.Packet) {

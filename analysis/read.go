@@ -47,6 +47,16 @@ func (rd *reads) answered(psn ib.PSN, t int64) bool {
 	return false
 }
 
+// endsAt reports whether the responses to a READ end before psn.
+func (rd *reads) endsAt(psn ib.PSN) bool {
+	for i := range rd.list {
+		if e := &rd.list[i]; e.known && e.end == psn || e.done && e.cursor == psn {
+			return true
+		}
+	}
+	return false
+}
+
 // askedRead notes a READ request of row r.
 func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bool) {
 	rd := &r.req.recovery().reads

@@ -98,6 +98,9 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if n != nil && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK // of which the first packets are missing
 	}
+	if q.unaSet && q.una.After(p.PSN) && silence < shortestTimer && rec.reads.endsAt(p.PSN) {
+		return RetransmittedImplied // of which the READ is missing: the rest had arrived
+	}
 	switch {
 	case r.peer != nil && silence >= shortestTimer:
 		return RetransmittedTimeout

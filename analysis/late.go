@@ -33,6 +33,9 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	if e := q.recent.get(p.PSN); e == nil || e.time >= q.rec.pass.time {
 		return false
 	}
+	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) {
+		return false // its response is missing
+	}
 	n := q.rec.naks.pending(p.PSN)
 	return (n == nil || n.psn != p.PSN) && p.Time-q.last < s.patience(r)
 }

@@ -344,10 +344,10 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 }
 
 // missResponses opens a hole in the responses. Where the responder numbers its
-// packets and left no number out, it sent none: the request was lost behind the
-// tap, or waits.
+// packets and left out fewer numbers, it did not send them: the request was lost
+// behind the tap, or waits.
 func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
-	if !p.IPv6 && g.rises(&g.rsp.ids) && p.IPID == g.rsp.previous+1 {
+	if !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < to.Sub(from) {
 		return
 	}
 	rd := &r.req.rec.reads

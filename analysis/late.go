@@ -40,6 +40,25 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	return (n == nil || n.psn != p.PSN) && p.Time-q.last < s.patience(r)
 }
 
+// overtaken reports whether the packet is the next one of the pass before the
+// current one, of which only the first packet has come: go-back-N does not skip
+// what it began to repeat.
+func (s *shard) overtaken(r *row, p *decode.Packet) bool {
+	q := &r.req
+	return q.pass > 0 && q.gobackn && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.reached && (p.IPv6 || !r.idsRise())
+}
+
+// tailOfPass takes such a packet; the current pass goes on from where it was.
+func (s *shard) tailOfPass(r *row, p *decode.Packet, span int32) Verdict {
+	q := &r.req
+	if !p.PSN.Before(q.high) {
+		q.high = p.PSN.Add(span)
+		return s.keepLate(r, p, 0)
+	}
+	s.resent(r, p, span)
+	return s.keepLate(r, p, Resent)
+}
+
 // beforeFirst is how far before the first packet of a row a late one may lie.
 const beforeFirst = 64
 

@@ -132,6 +132,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.newPass(r, p)
 		}
 	case ahead > 0:
+		if s.overtaken(r, p) {
+			return s.tailOfPass(r, p, span)
+		}
 		s.skip(r, q.cur, p)
 	case ahead < 0:
 		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {

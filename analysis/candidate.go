@@ -124,7 +124,18 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 		c.agreed++
 		c.last = p.PSN
 	}
-	return c.agreed >= enough
+	return c.agreed >= enough && !c.doubtful(g)
+}
+
+// doubtful reports whether responses contradicted the candidate that others may
+// have drawn: it has a twin, and fitted too few since; or the candidate itself
+// answers a row that is not this one.
+func (c *candidate) doubtful(g *row) bool {
+	r := c.row
+	if r.cand != nil && !slices.ContainsFunc(r.cand, func(x candidate) bool { return x.row == g }) {
+		return c.struck > 0
+	}
+	return c.struck > 0 && int(c.agreed) < enough+4*int(c.struck) && r.hasTwin()
 }
 
 // settled reports whether the capture had run for long when the row's request

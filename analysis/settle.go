@@ -19,7 +19,7 @@ func (s *shard) settleLast(b *bundle) bool {
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
 			g.cand = best(g.cand)
-			if len(g.cand) == 1 && !g.rivalled() {
+			if len(g.cand) == 1 && !g.rivalled() && !g.cand[0].doubtful(g) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true
 			}

@@ -127,13 +127,16 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 	return c.agreed >= enough && !c.doubtful(g)
 }
 
-// doubtful reports whether responses contradicted the candidate that others may
-// have drawn: it has a twin, and fitted too few since; or the candidate itself
-// answers a row that is not this one.
+// doubtful reports whether responses contradicted the candidate, and others may
+// have drawn them: it has a twin, fitted too few since, and was not answered as
+// fast as others; or the candidate itself answers a row that is not this one.
 func (c *candidate) doubtful(g *row) bool {
 	r := c.row
 	if r.cand != nil && !slices.ContainsFunc(r.cand, func(x candidate) bool { return x.row == g }) {
 		return c.struck > 0
+	}
+	if off := float64(c.quickest)/float64(max(r.minRTT(), 1)) - 1; -unlike < off && off < unlike {
+		return false
 	}
 	return c.struck > 0 && int(c.agreed) < enough+4*int(c.struck) && r.hasTwin()
 }

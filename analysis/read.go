@@ -323,6 +323,11 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
 	}
+	if e.first == 0 && !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < e.end.Sub(e.start) {
+		// The responder numbers its packets, and left out fewer numbers: it did
+		// not answer. The request was lost behind the tap.
+		return
+	}
 	s.missResponses(r, g, e.cursor, e.end, p)
 }
 
@@ -343,13 +348,8 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	}
 }
 
-// missResponses opens a hole in the responses. Where the responder numbers its
-// packets and left out fewer numbers, it did not send them: the request was lost
-// behind the tap, or waits.
+// missResponses opens a hole in the responses.
 func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
-	if !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < to.Sub(from) {
-		return
-	}
 	rd := &r.req.rec.reads
 	rd.holes.lastGap++
 	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}

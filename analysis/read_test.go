@@ -119,6 +119,17 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "response_gap@2 response_not_captured@2-4",
 		},
 		{
+			name:   "all responses missing are none where their numbers are",
+			script: mtu + "A: read:2x9 read:11x2 B: resp:11-12 A: +500 13! B: ack:13",
+			want:   "response_gap@2 response_not_captured@2-10",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
+			name:   "a responder that left out too few numbers did not answer",
+			script: mtu + "A: read:2x9 read:11x2 B: resp:11-12 A: +500 13! B: ack:13",
+			ids:    []idMode{rising},
+		},
+		{
 			name:   "a Last and the next First missing are a hole of each READ",
 			script: mtu + "A: read:2x2 read:4x2 B: rfirst:2 rlast:5 A: +500 6! B: ack:6",
 			want:   "response_gap@3-4 response_not_captured@3-4",

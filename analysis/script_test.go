@@ -211,7 +211,7 @@ func (s *script) fill(p *decode.Packet, op ib.Op, syn ib.Syndrome, n int32) {
 	s.sent[host]++
 	switch k := s.sent[host]; s.ids {
 	case rising:
-		p.IPID = k
+		p.IPID = 4 * k // the host sends elsewhere, too
 	case scattered:
 		p.IPID = k*0x9E37 ^ k>>3
 	}

@@ -19,7 +19,7 @@ func (s *shard) settleLast(b *bundle) bool {
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
 			g.cand = best(g.cand)
-			if len(g.cand) == 1 && !g.rivalled() && !g.cand[0].doubtful(g) {
+			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true
 			}
@@ -57,16 +57,16 @@ func (s *shard) settleEnding(r *row) {
 // of them lacks it, and a single response that fits is no better than none.
 func (g *row) rivalled() bool {
 	c := &g.cand[0]
-	few := c.agreed < 2 && g.bundle.scarce(g.dir)
+	seeking, free := g.bundle.left(g.dir)
+	few := c.agreed < 2 && seeking > free
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
 		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && (y.agreed > 0 && y.agreed >= c.agreed || few) })
 	})
 }
 
-// scarce reports whether more rows of a direction look for a partner than rows
-// of the other one could be it.
-func (b *bundle) scarce(dir uint8) bool {
-	seeking, free := 0, 0
+// left counts the rows of a direction that look for a partner, and those of the
+// other one that could be it.
+func (b *bundle) left(dir uint8) (seeking, free int) {
 	for _, g := range b.rows[dir] {
 		if g.cand != nil {
 			seeking++
@@ -77,7 +77,13 @@ func (b *bundle) scarce(dir uint8) bool {
 			free++
 		}
 	}
-	return seeking > free
+	return seeking, free
+}
+
+// lastPair reports whether one row looks for a partner, and one could be it.
+func (b *bundle) lastPair(dir uint8) bool {
+	seeking, free := b.left(dir)
+	return seeking == 1 && free == 1
 }
 
 // Round trips between two hosts are alike: those of true pairs lie this close

@@ -105,8 +105,8 @@ func oneDirection(r *report.Report) []report.Finding {
 			continue // so much may be on its way to a dead peer
 		}
 		first, last := span(flows)
-		if frames := total(flows, func(f *report.Flow) int64 { return f.Frames }); last-first < shortGlimpse && (both || frames < oneWay/4) {
-			continue // its answers may have passed before the capture began, or after it ended
+		if frames := total(flows, func(f *report.Flow) int64 { return f.Frames }); last-first < shortGlimpse && (both || frames < oneWay/4 || row.Values[2] == 0) {
+			continue // the other side may have passed before the capture began, or after it ended
 		}
 		out = append(out, report.Finding{
 			Rule: "capture.one-direction", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: row.Values[0],

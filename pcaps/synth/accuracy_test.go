@@ -82,9 +82,9 @@ var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99}
 // is packets whose IPv4 IDs do not tell late from resent, and READs that are lost,
 // late and asked for again at the same time.
 var weaker = map[string]float64{
-	"response_lost_upstream": 0.85, "response_reordered": 0.95, "response_lost_downstream": 0.95, "response_not_captured": 0.97,
-	"retransmitted_implied": 0.93, "retransmitted_timeout": 0.97, "lost_upstream": 0.96, "reordered": 0.97, "spurious": 0.96, "mirror_duplicates": 0.97,
-	"lost_downstream": 0.98, "retransmitted_nak": 0.98,
+	"response_lost_upstream": 0.95, "response_reordered": 0.95, "response_lost_downstream": 0.95, "response_not_captured": 0.98,
+	"response_retransmitted": 0.97, "retransmitted_implied": 0.96, "retransmitted_nak": 0.98, "lost_upstream": 0.98,
+	"reordered": 0.97, "spurious": 0.96, "mirror_duplicates": 0.98,
 }
 
 // TestAccuracy plays random scenarios and holds what the analysis says against

@@ -124,7 +124,11 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 		c.agreed++
 		c.last = p.PSN
 	}
-	return c.agreed >= enough && !c.doubtful(g)
+	least := int8(enough)
+	if c.quickest == 0 && p.Op.Is(ib.IsAck) {
+		least = 4 * enough // not one of them named the end of a message
+	}
+	return c.agreed >= least && !c.doubtful(g)
 }
 
 // doubtful reports whether responses contradicted the candidate, and others may

@@ -206,14 +206,10 @@ func (s *shard) settle(r *row, p *decode.Packet) bool {
 	q := &r.req
 	tent := q.rec.tent
 	inHole := q.holeInPass(p.PSN) != nil
-	dup := false
-	for i := range tent {
-		dup = dup || tent[i].PSN == p.PSN
-	}
 	// One that steps back has nothing to do with those before it: a resend goes
 	// on from where it began.
-	back := p.PSN.Before(tent[len(tent)-1].PSN)
-	if inHole && !dup && !back && len(tent) < tentMax {
+	onward := p.PSN.After(tent[len(tent)-1].PSN)
+	if inHole && onward && len(tent) < tentMax {
 		q.rec.tent = append(tent, *p)
 		if last := &tent[len(tent)-1]; p.PSN == last.PSN.Add(1) && !p.IPv6 {
 			q.ids.step(int16(p.IPID - last.IPID)) // these two are in order

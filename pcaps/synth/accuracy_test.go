@@ -137,12 +137,7 @@ func (sc *scores) score(seed uint64, s *synth.Scenario, c *synth.Capture, r *rep
 	sc.Lock()
 	defer sc.Unlock()
 	sc.packets += int64(len(c.Frames))
-	flows := map[string][]*report.Flow{}
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		name := rowName(f.Src, f.Dst, f.DestQP)
-		flows[name] = append(flows[name], f)
-	}
+	flows := rowsByName(r)
 	for i := range c.Truth.Rows {
 		row := &c.Truth.Rows[i]
 		name := rowName(row.Src, row.Dst, row.DestQP)

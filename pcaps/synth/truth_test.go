@@ -10,15 +10,21 @@ import (
 
 func rowName(src, dst string, qp uint32) string { return fmt.Sprintf("%s > %s %#x", src, dst, qp) }
 
+// rowsByName returns the rows of a report by the name that they share with the truth.
+func rowsByName(r *report.Report) map[string][]*report.Flow {
+	rows := map[string][]*report.Flow{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		name := rowName(f.Src, f.Dst, f.DestQP)
+		rows[name] = append(rows[name], f)
+	}
+	return rows
+}
+
 func TestAnalysisEqualsTheTruth(t *testing.T) {
 	eachSample(t, func(t *testing.T, s *synth.Scenario, c *synth.Capture) {
 		r := analyze(t, s, c)
-		rows := map[string][]*report.Flow{}
-		for i := range r.Flows {
-			f := &r.Flows[i]
-			name := rowName(f.Src, f.Dst, f.DestQP)
-			rows[name] = append(rows[name], f)
-		}
+		rows := rowsByName(r)
 		for i := range c.Truth.Rows {
 			row := &c.Truth.Rows[i]
 			name := rowName(row.Src, row.Dst, row.DestQP)

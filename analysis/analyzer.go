@@ -21,6 +21,7 @@ package analysis
 import (
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Analyzer asks one question of a capture.
@@ -30,6 +31,9 @@ type Analyzer struct {
 	// New returns an observer for one shard; nil where the analyzer only judges
 	// what others counted.
 	New func(*Config) Observer
+	// Watch returns a watcher of the whole capture; nil where single pairs of
+	// hosts are enough.
+	Watch func(*Config) Watcher
 	// Judge reads the added report once and says what it means; nil where the
 	// analyzer only counts.
 	Judge func(*report.Report, *Config) []report.Finding
@@ -47,6 +51,17 @@ type Observer interface {
 	Report(r *report.Report)
 }
 
+// Watcher counts what concerns all hosts at once, such as the rate towards a
+// receiver from everywhere, which no shard sees.
+type Watcher interface {
+	// Watch sees every frame of the capture once, in order, as it was decoded,
+	// before anything is known of its row. It stands in the way of the reader, so
+	// it is held to what an Observer is, and to a few nanoseconds.
+	Watch(*decode.Packet)
+	// Report adds what was counted to a report without flows.
+	Report(r *report.Report)
+}
+
 // FlowID numbers the rows of one shard, densely, in the order of their first
 // frame.
 type FlowID int32
@@ -54,17 +69,29 @@ type FlowID int32
 // NoFlow stands for a packet that belongs to no row.
 const NoFlow FlowID = -1
 
-// Batch is some packets in a row, of one shard. Its slices run in parallel,
-// except Events.
+// Batch is some packets in a row, of one shard: those of RoCE between its pairs
+// of hosts, and every PFC and PAUSE frame. All other frames are in the batches of
+// one shard alone. Packets, Flow, Peer and Verdict run in parallel.
 type Batch struct {
 	Packets []decode.Packet
 	Flow    []FlowID
+	// Peer is the row of the other direction of the packet's connection, NoFlow
+	// while it is not known.
+	Peer    []FlowID
 	Verdict []Verdict
+	// CMs are the messages of connection management among the packets, in order.
+	CMs []CMAt
 	// Events are what the engine noticed while it took these packets, in the
 	// order of the frames that decided. An event may speak of an earlier frame.
 	Events []Event
 	// Notes are what observers noted in this batch so far; see Note.
 	Notes []Event
+}
+
+// CMAt is the connection management message of the packet at Index.
+type CMAt struct {
+	Index int
+	CM    ib.CM
 }
 
 // Verdict is what was known of a packet when it passed.

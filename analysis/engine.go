@@ -19,13 +19,7 @@ const batchSize = 256
 // input is a batch on its way to a shard.
 type input struct {
 	packets []decode.Packet
-	cms     []cmAt
-}
-
-// cmAt is the connection management message of the packet at index.
-type cmAt struct {
-	index int
-	cm    ib.CM
+	cms     []CMAt
 }
 
 // Run reads src to its end, or until ctx is done, and returns what was counted.
@@ -58,6 +52,7 @@ type engine struct {
 	filling []*input
 	free    sync.Pool
 	done    sync.WaitGroup
+	watch   []Watcher
 	totals  report.Totals
 	wire    *wire
 	latest  int64 // the highest time of a frame so far
@@ -65,6 +60,11 @@ type engine struct {
 
 func newEngine(as []*Analyzer, cfg *Config) *engine {
 	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}, wire: newWire()}
+	for _, a := range as {
+		if a.Watch != nil {
+			e.watch = append(e.watch, a.Watch(cfg))
+		}
+	}
 	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	for range max(1, cfg.Workers) {
 		s, q := newShard(cfg, as), make(chan *input, 4)
@@ -104,10 +104,15 @@ func (e *engine) frame(f *decode.Frame) {
 	in.packets = in.packets[:len(in.packets)+1]
 	p := &in.packets[len(in.packets)-1]
 	e.count(e.decoder.Decode(f, p), p)
-	if p.Status == decode.LLDP {
-		e.wire.dcb(p, f)
+	for _, w := range e.watch {
+		w.Watch(p)
 	}
-	if p.Status == decode.RoCE && len(e.shards) > 1 {
+	switch {
+	case p.Status == decode.LLDP:
+		e.wire.dcb(p, f)
+	case p.Status == decode.PFC || p.Status == decode.Pause:
+		e.tellAll(p)
+	case p.Status == decode.RoCE && len(e.shards) > 1:
 		if shard = bucketOf(p) % len(e.shards); shard != 0 {
 			to := e.filling[shard]
 			to.packets = append(to.packets, *p)
@@ -118,11 +123,22 @@ func (e *engine) frame(f *decode.Frame) {
 	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
 		end := min(len(f.Data), int(p.PayloadOff)+int(p.PayloadLen))
 		if m, ok := ib.ParseCM(f.Data[p.PayloadOff:end]); ok {
-			in.cms = append(in.cms, cmAt{len(in.packets) - 1, m})
+			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})
 		}
 	}
 	if len(in.packets) == batchSize {
 		e.send(shard)
+	}
+}
+
+// tellAll hands a pause, which concerns every pair of hosts, to all shards but
+// the first, which has it.
+func (e *engine) tellAll(p *decode.Packet) {
+	for i := 1; i < len(e.shards); i++ {
+		e.filling[i].packets = append(e.filling[i].packets, *p)
+		if len(e.filling[i].packets) == batchSize {
+			e.send(i)
+		}
 	}
 }
 
@@ -190,6 +206,9 @@ func (e *engine) finish() (*report.Report, error) {
 	e.done.Wait()
 	own := &report.Report{Schema: report.Schema, Totals: e.totals}
 	e.wire.report(own)
+	for _, w := range e.watch {
+		w.Report(own)
+	}
 	parts := []*report.Report{own}
 	for _, s := range e.shards {
 		s.finish()

@@ -37,7 +37,7 @@ type script struct {
 	starts map[string]ib.PSN // of speakers that start elsewhere
 	tr     ib.Transport
 	port   func(a, b uint32) uint16
-	cms    []cmAt
+	cms    []CMAt
 
 	now     int64
 	who     string
@@ -233,7 +233,7 @@ func (s *script) manage(who string, m ib.CM) *script {
 	s.tr = tr
 	p := &s.packets[len(s.packets)-1]
 	p.QP, p.SrcQP = 1, 1
-	s.cms = append(s.cms, cmAt{len(s.packets) - 1, m})
+	s.cms = append(s.cms, CMAt{len(s.packets) - 1, m})
 	return s
 }
 

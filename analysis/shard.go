@@ -47,18 +47,28 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 func (s *shard) process(in *input) {
 	b := &s.batch
 	b.Packets = in.packets
-	b.Flow, b.Verdict, b.Events = b.Flow[:0], b.Verdict[:0], b.Events[:0]
+	b.Flow, b.Peer, b.Verdict, b.Events = b.Flow[:0], b.Peer[:0], b.Verdict[:0], b.Events[:0]
+	b.CMs = in.cms
 	cms := in.cms
 	for i := range b.Packets {
 		var m *ib.CM
-		if len(cms) > 0 && cms[0].index == i {
-			m, cms = &cms[0].cm, cms[1:]
+		if len(cms) > 0 && cms[0].Index == i {
+			m, cms = &cms[0].CM, cms[1:]
 		}
 		flow, v := s.packet(&b.Packets[i], m)
 		b.Flow = append(b.Flow, flow)
+		b.Peer = append(b.Peer, s.peerOf(flow))
 		b.Verdict = append(b.Verdict, v)
 	}
 	s.deliver()
+}
+
+// peerOf returns the row that a row is paired with.
+func (s *shard) peerOf(id FlowID) FlowID {
+	if id == NoFlow || s.rows[id].peer == nil {
+		return NoFlow
+	}
+	return s.rows[id].peer.id
 }
 
 // deliver hands the batch to the observers.

@@ -58,7 +58,7 @@ func TestAllIsOrderedAndUnique(t *testing.T) {
 	var names []string
 	for _, a := range All() {
 		names = append(names, a.Name)
-		if a.New == nil && a.Judge == nil {
+		if a.New == nil && a.Watch == nil && a.Judge == nil {
 			t.Errorf("%s neither counts nor judges", a.Name)
 		}
 	}
@@ -144,12 +144,34 @@ func TestObserveAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestWatchAllocatesNothing(t *testing.T) {
+	batches := batchesOf(t, sample())
+	for _, a := range All() {
+		if a.Watch == nil {
+			continue
+		}
+		w := a.Watch(analysis.Defaults(1))
+		watch := func() {
+			for i := range batches {
+				for j := range batches[i].Packets {
+					w.Watch(&batches[i].Packets[j])
+				}
+			}
+		}
+		watch()
+		if n := testing.AllocsPerRun(20, watch); n != 0 {
+			t.Errorf("%s: Watch allocates %v times for frames seen before", a.Name, n)
+		}
+	}
+}
+
 // batchesOf keeps the batches that observers are shown.
 func batchesOf(t *testing.T, src analysis.Source) []analysis.Batch {
 	var out []analysis.Batch
 	cfg := analysis.Defaults(1)
 	cfg.Tap = func(b *analysis.Batch) {
-		out = append(out, analysis.Batch{Packets: slices.Clone(b.Packets), Flow: slices.Clone(b.Flow), Verdict: slices.Clone(b.Verdict), Events: slices.Clone(b.Events)})
+		out = append(out, analysis.Batch{Packets: slices.Clone(b.Packets), Flow: slices.Clone(b.Flow), Peer: slices.Clone(b.Peer),
+			Verdict: slices.Clone(b.Verdict), CMs: slices.Clone(b.CMs), Events: slices.Clone(b.Events)})
 	}
 	if _, err := analysis.Run(context.Background(), src, All(), cfg); err != nil {
 		t.Fatal(err)

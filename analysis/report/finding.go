@@ -26,11 +26,23 @@ func (s Severity) Rank() int {
 	return 4
 }
 
+// Confidence says how a finding is known.
+type Confidence string
+
+// The confidences, surest first.
+const (
+	Certain  Confidence = "certain"  // it stands in the frames: counted, not concluded
+	Likely   Confidence = "likely"   // concluded, and what else would look alike is ruled out or rare
+	Possible Confidence = "possible" // something else would look alike from this tap, as Not says
+)
+
 // Finding is what the analysis says in words.
 type Finding struct {
 	Rule     string   `json:"rule"` // a stable name such as "loss.downstream"
 	Severity Severity `json:"severity"`
 	Summary  string   `json:"summary"` // one sentence with the numbers
+	// Confidence is empty where a report was written before it was told.
+	Confidence Confidence `json:"confidence,omitempty"`
 	// Flow is absent where the finding is not about one flow.
 	Flow    *FlowRef `json:"flow,omitempty"`
 	FirstNs int64    `json:"first_ns"`

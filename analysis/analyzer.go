@@ -28,6 +28,8 @@ import (
 type Analyzer struct {
 	Name string // "loss": names the section and the rules' prefix
 	Doc  string // the first line is the question it answers
+	// Rules are the pages of all findings that Judge may return.
+	Rules []report.Rule
 	// New returns an observer for one shard; nil where the analyzer only judges
 	// what others counted.
 	New func(*Config) Observer

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
 )
 
 // all is filled while the package initializes and only read after.
@@ -26,5 +27,15 @@ func add(a analysis.Analyzer) *analysis.Analyzer {
 func All() []*analysis.Analyzer {
 	out := slices.Clone(all)
 	slices.SortFunc(out, func(a, b *analysis.Analyzer) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Rules returns the pages of all rules, by name.
+func Rules() []report.Rule {
+	var out []report.Rule
+	for _, a := range all {
+		out = append(out, a.Rules...)
+	}
+	slices.SortFunc(out, func(a, b report.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

@@ -14,6 +14,7 @@ var Loss = add(analysis.Analyzer{
 	Doc: "Which queue pairs lost packets, on which side of the tap, and how was each loss repaired?\n\n" +
 		"What is missing at the tap and comes again was lost upstream. What passed the tap and is asked for again was\n" +
 		"lost downstream. What is missing at the tap and acknowledged all the same is no loss: see capture.",
+	Rules: lossRules,
 	New:   newLoss,
 	Judge: judgeLoss,
 })

@@ -186,7 +186,10 @@ func (a *app) write(r *report.Report, format string, o *analyzeOptions) error {
 
 func (o *analyzeOptions) colored(terminal bool) bool {
 	if o.color.value == "auto" {
-		return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		return terminal && colorful()
 	}
 	return o.color.value == "always"
 }
+
+// colorful reports whether the environment leaves a terminal its colours.
+func colorful() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }

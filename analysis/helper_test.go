@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/detect"
+	"github.com/rocescope/rocescope/analysis/diagnose"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/capture"
@@ -80,6 +81,7 @@ func analyze(t testing.TB, path string, cfg *analysis.Config) *report.Report {
 		r.Captures[0].Damaged = d[0].What
 	}
 	analysis.Judge(r, detect.All(), cfg)
+	diagnose.Apply(r)
 	return r
 }
 

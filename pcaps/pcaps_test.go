@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/detect"
+	"github.com/rocescope/rocescope/analysis/diagnose"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/capture"
@@ -105,6 +106,7 @@ func analyze(t *testing.T, file string, data []byte) *report.Report {
 	}
 	r.Captures = []report.Capture{describe(f.Info(), wire.bytes)}
 	analysis.Judge(r, detect.All(), cfg)
+	diagnose.Apply(r)
 	if d := f.Damage(); len(d) > 0 {
 		t.Errorf("%s is damaged: %v", file, d[0])
 	}

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"fmt"
-
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
@@ -89,33 +87,4 @@ func unordered(ways map[hosts]bool) int64 {
 		}
 	}
 	return n
-}
-
-// unchecked says what the capture cannot answer.
-func (f *facts) unchecked(r *report.Report) []string {
-	var out []string
-	say := func(n int64, format string, args ...any) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf(format, args...))
-		}
-	}
-	t := &r.Totals
-	switch {
-	case f.oneWay > 0 && f.oneWay == f.connected:
-		say(1, "losses behind the tap and round trips, because only one direction is here")
-	default:
-		say(f.oneWay, "losses behind the tap and round trips of %s seen in one direction only", report.Counted(f.oneWay, "host pair"))
-	}
-	say(t.ICRCUnchecked, "the ICRC of %s", report.Counted(t.ICRCUnchecked, "frame"))
-	say(t.CutShort, "%s cut before the end of the RoCE header", report.Counted(t.CutShort, "frame"))
-	say(t.Fragments, "%s", report.Counted(t.Fragments, "IP fragment"))
-	say(t.Malformed, "%s", report.Counted(t.Malformed, "malformed frame"))
-	say(f.dropped, "%s that the capturing host dropped", report.Counted(f.dropped, "frame"))
-	say(t.FlowsNotTracked, "%s of flows beyond the limit on their number", report.Counted(t.FlowsNotTracked, "frame"))
-	for _, c := range r.Captures {
-		if c.Damaged != "" {
-			say(1, "what the damaged part of %s held", c.Name)
-		}
-	}
-	return out
 }

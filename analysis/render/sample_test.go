@@ -87,6 +87,14 @@ func faulty() *report.Report {
 		},
 		report.Finding{Rule: "uet.present", Severity: report.Info, Summary: "3 frames of Ultra Ethernet were counted and not analysed."},
 	)
+	report.SortFindings(r.Findings)
+	burst := slices.IndexFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "ecn.marked" })
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Rule == "class.direction" {
+			f.ExplainedBy, f.Explanation = &burst, "The class of the ACKs is the one that fills."
+		}
+	}
+	r.NotKnowable = []report.Unknown{{What: "pauses", Why: "No PFC frame is here.", Instead: "Read rx_prio*_pause."}}
 	return r
 }
 
@@ -136,6 +144,7 @@ func damaged() *report.Report {
 	}
 	row := connection("2001:db8:cafe:100:a00:27ff:fe4e:66a1", "2001:db8:cafe:200:a00:27ff:fe4e:66a2", 0xd1, 0xd2, 4900)[0]
 	row.PeerQP, row.AckRTT = nil, report.Hist{}
+	r.NotKnowable = []report.Unknown{{What: "the ICRC of 4,100 frames", Why: "These are cut.", Instead: "Capture whole frames.", Narrows: true}}
 	r.Flows = []report.Flow{row, {Src: report.Other, Dst: report.Other, Frames: 100, Bytes: 400_000}}
 	return r
 }

@@ -138,7 +138,18 @@ func TestTextHead(t *testing.T) {
 		change func(*report.Report)
 		want   string
 	}{
-		{"what could not be checked limits a clean bill", func(r *report.Report) { r.Totals.Malformed = 1 }, "No fault found in what could be checked."},
+		{"what could not be checked limits a clean bill", func(r *report.Report) {
+			r.NotKnowable = []report.Unknown{{What: "the ICRC of 3 frames", Narrows: true}}
+		}, "No fault found in what could be checked."},
+		{"what no capture of its kind shows does not", func(r *report.Report) { r.NotKnowable = []report.Unknown{{What: "pauses"}} }, "No fault found."},
+		{"the headline is the verdict", func(r *report.Report) {
+			r.Headline = "Odd. That explains z.z."
+			r.Findings = []report.Finding{{Rule: "x.y", Severity: report.Notice, Summary: "Odd."}}
+		}, "NOTICE: Odd. That explains z.z."},
+		{"a cause weighs what it causes", func(r *report.Report) {
+			by := 1
+			r.Findings = []report.Finding{{Rule: "x.y", Severity: report.Critical, Summary: "Dead.", ExplainedBy: &by}, {Rule: "z.z", Severity: report.Notice, Summary: "Odd."}}
+		}, "CRITICAL: Odd."},
 		{"notices are a verdict", func(r *report.Report) {
 			r.Findings = []report.Finding{{Rule: "x.y", Severity: report.Notice, Summary: "Odd."}}
 		}, "NOTICE: Odd."},

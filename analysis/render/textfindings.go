@@ -1,7 +1,9 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,31 +17,80 @@ const (
 	shownFrames  = 6
 )
 
-// group is all findings of one rule and severity, never none.
-type group []report.Finding
+// group is findings of one rule and severity that nothing explains, never none.
+type group []*report.Finding
 
-// grouped cuts sorted findings into groups.
-func grouped(sorted []report.Finding) []group {
-	var out []group
-	for i, f := range sorted {
-		if i == 0 || f.Rule != sorted[i-1].Rule || f.Severity != sorted[i-1].Severity {
-			out = append(out, nil)
+// tree is the findings of a report by what they follow from.
+type tree struct {
+	groups []group
+	then   map[*report.Finding][]*report.Finding // what follows from a finding, all the way
+}
+
+// treeOf puts what weighs most first, itself or by what follows from it.
+func treeOf(r *report.Report) tree {
+	t := tree{then: map[*report.Finding][]*report.Finding{}}
+	weights, roots := r.Weights(), []int{}
+	for i := range r.Findings {
+		if root := r.Root(i); root != i {
+			t.then[&r.Findings[root]] = append(t.then[&r.Findings[root]], &r.Findings[i])
+		} else {
+			roots = append(roots, i)
 		}
-		out[len(out)-1] = append(out[len(out)-1], f)
 	}
-	return out
+	slices.SortStableFunc(roots, func(a, b int) int { return cmp.Compare(weights[a].Rank(), weights[b].Rank()) })
+	for n, i := range roots {
+		f := &r.Findings[i]
+		if n == 0 || f.Rule != r.Findings[roots[n-1]].Rule || f.Severity != r.Findings[roots[n-1]].Severity {
+			t.groups = append(t.groups, nil)
+		}
+		last := &t.groups[len(t.groups)-1]
+		*last = append(*last, f)
+	}
+	return t
 }
 
 // findings writes all findings, the worst first: at most limit in full, then
-// the rest by rule.
+// the rest by rule. What follows from a finding stands below it.
 func (p *page) findings(r *report.Report, f *facts, limit int) {
-	groups := grouped(sorted(r))
-	for i, g := range groups {
+	t := treeOf(r)
+	for i, g := range t.groups {
 		if limit <= 0 {
-			p.furtherRules(groups[i:])
+			p.furtherRules(t.groups[i:])
 			return
 		}
 		limit -= p.group(g, f.first, limit)
+		p.hence(&t, g)
+	}
+}
+
+// hence writes what follows from the findings of a group, a line for each rule.
+func (p *page) hence(t *tree, g group) {
+	var all []*report.Finding
+	for _, f := range g {
+		all = append(all, t.then[f]...)
+	}
+	n := map[string]int64{}
+	for _, f := range all {
+		n[f.Rule]++
+	}
+	label := "hence"
+	for _, f := range all {
+		if n[f.Rule] == 0 {
+			continue // told with the first of its rule
+		}
+		text := clean(f.Rule)
+		if n[f.Rule] > 1 {
+			text += fmt.Sprintf(" (%s, this the first)", report.Counted(n[f.Rule], "finding"))
+		}
+		text += ": " + f.Summary
+		if len(f.Frames) > 0 {
+			text += " Frames " + frames(f.Frames) + "."
+		}
+		if f.Explanation != "" {
+			text += " " + f.Explanation
+		}
+		p.entry(4, findingLabel, label, text)
+		n[f.Rule], label = 0, ""
 	}
 }
 
@@ -57,9 +108,9 @@ func (p *page) group(g group, start int64, limit int) int {
 		full = len(g)
 	}
 	for i := range g[:full] {
-		p.finding(&g[i], start)
+		p.finding(g[i], start)
 		if i == 0 || g[i].Not != g[i-1].Not || g[i].Advice != g[i-1].Advice {
-			p.help(&g[i])
+			p.help(g[i])
 		}
 	}
 	p.brief(g[full:])
@@ -107,14 +158,14 @@ func (p *page) help(f *report.Finding) {
 }
 
 // brief writes further findings of a rule with a line each.
-func (p *page) brief(g []report.Finding) {
+func (p *page) brief(g group) {
 	label := "also"
 	for i := range g {
 		if i == briefOfRule && len(g) > briefOfRule+1 {
 			p.entry(4, findingLabel, label, fmt.Sprintf("… and %s more", report.Count(int64(len(g)-i))))
 			return
 		}
-		p.entry(4, findingLabel, label, briefly(&g[i]))
+		p.entry(4, findingLabel, label, briefly(g[i]))
 		label = ""
 	}
 }

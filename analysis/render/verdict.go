@@ -1,49 +1,45 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-// worst returns the first finding in the order of a reader that is more than
-// info, or nil.
-func worst(sorted []report.Finding) *report.Finding {
-	if len(sorted) > 0 && sorted[0].Severity.Rank() < report.Info.Rank() {
-		return &sorted[0]
-	}
-	return nil
-}
-
-// sorted returns the findings in the order of a reader; the report stays as it
-// is.
-func sorted(r *report.Report) []report.Finding {
-	findings := append([]report.Finding(nil), r.Findings...)
-	report.SortFindings(findings)
-	return findings
-}
-
 // verdict says in one sentence what is wrong.
 func (p *page) verdict(r *report.Report, f *facts) {
-	w := worst(sorted(r))
+	i := r.Worst()
 	switch {
-	case w == nil && r.Totals.RoCE == 0:
+	case i < 0 && r.Totals.RoCE == 0:
 		p.entry(0, headLabel, "Verdict", "There is no RoCE in this capture, so nothing was judged.")
 		return
-	case w == nil && len(f.unchecked(r)) > 0:
+	case i < 0 && len(narrowed(r)) > 0:
 		p.entry(0, headLabel, "Verdict", "No fault found in what could be checked.")
 		return
-	case w == nil:
+	case i < 0:
 		p.entry(0, headLabel, "Verdict", "No fault found.")
 		return
 	}
-	word := shout(w.Severity)
-	lines := wrap(word+": "+w.Summary, p.width-headLabel)
-	lines[0] = p.paint(severityStyle(w.Severity), word) + strings.TrimPrefix(lines[0], word)
+	severity := r.Weights()[i]
+	word := shout(severity)
+	lines := wrap(word+": "+cmp.Or(r.Headline, r.Findings[i].Summary), p.width-headLabel)
+	lines[0] = p.paint(severityStyle(severity), word) + strings.TrimPrefix(lines[0], word)
 	p.lines(0, headLabel, "Verdict", lines)
 	if tally := f.tally(); tally != "" {
 		p.entry(0, headLabel, "", tally)
 	}
+}
+
+// narrowed names what of the capture could not be judged.
+func narrowed(r *report.Report) []string {
+	var out []string
+	for _, u := range r.NotKnowable {
+		if u.Narrows {
+			out = append(out, u.What)
+		}
+	}
+	return out
 }
 
 // tally counts findings by severity, where there are more than the one that is

@@ -44,10 +44,15 @@ type Finding struct {
 	// Confidence is empty where a report was written before it was told.
 	Confidence Confidence `json:"confidence,omitempty"`
 	// Flow is absent where the finding is not about one flow.
-	Flow    *FlowRef `json:"flow,omitempty"`
-	FirstNs int64    `json:"first_ns"`
-	LastNs  int64    `json:"last_ns"`
-	Count   int64    `json:"count"`
+	Flow *FlowRef `json:"flow,omitempty"`
+	// Host is the address that the finding is about, where it is about one: the
+	// receiver of a burst, the sender of bad packets. Where it is about what one
+	// host sends to another, Toward is the other. Both are empty where Flow says it.
+	Host    string `json:"host,omitempty"`
+	Toward  string `json:"toward,omitempty"`
+	FirstNs int64  `json:"first_ns"`
+	LastNs  int64  `json:"last_ns"`
+	Count   int64  `json:"count"`
 	// Frames are the numbers of frames that prove it, ascending, at most a few.
 	Frames []uint64         `json:"frames"`
 	Values map[string]int64 `json:"values"`
@@ -55,4 +60,18 @@ type Finding struct {
 	Not    string `json:"not,omitempty"`
 	Advice string `json:"advice"` // what to look at next
 	Filter string `json:"filter"` // a Wireshark display filter that shows the evidence
+	// ExplainedBy is the index, among the findings of the report, of the one
+	// that this one follows from; Explanation says why that is so.
+	ExplainedBy *int   `json:"explained_by,omitempty"`
+	Explanation string `json:"explanation,omitempty"`
+}
+
+// Unknown is a question that the capture cannot answer.
+type Unknown struct {
+	What    string `json:"what"`    // the question, as a noun: "losses behind the tap"
+	Why     string `json:"why"`     // what is missing
+	Instead string `json:"instead"` // how to take a capture that answers it, or where else to look
+	// Narrows says that something of what was captured could not be judged, so
+	// that a verdict holds for the rest alone.
+	Narrows bool `json:"narrows"`
 }

@@ -15,11 +15,15 @@ const Schema = "rocescope.report/1"
 
 // Report is the result of one analysis.
 type Report struct {
-	Schema   string    `json:"schema"`
+	Schema string `json:"schema"`
+	// Headline is what one would say on the phone.
+	Headline string    `json:"headline,omitempty"`
 	Captures []Capture `json:"captures"`
 	Totals   Totals    `json:"totals"`
 	Flows    []Flow    `json:"flows"`
 	Findings []Finding `json:"findings"`
+	// NotKnowable are the questions that these captures cannot answer.
+	NotKnowable []Unknown `json:"not_knowable,omitempty"`
 	// Sections holds what analyzers measured beyond the columns of a flow, one
 	// for each analyzer that has something, ordered by name.
 	Sections []Section `json:"sections,omitempty"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/detect"
+	"github.com/rocescope/rocescope/analysis/diagnose"
 	"github.com/rocescope/rocescope/analysis/render"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/spf13/cobra"
@@ -167,6 +168,7 @@ func (a *app) judged(ctx context.Context, ins *inputs, cfg *analysis.Config) (*r
 	}
 	r.Captures = ins.captures()
 	analysis.Judge(r, detect.All(), cfg)
+	diagnose.Apply(r)
 	return r, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/detect"
+	"github.com/rocescope/rocescope/analysis/diagnose"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/capture"
@@ -221,6 +222,7 @@ func analyzed(t *testing.T, s *sample) *report.Report {
 	i := f.Info()
 	r.Captures = []report.Capture{{Name: i.Name, Format: i.Format, Frames: int64(i.Frames), FirstNs: i.First, LastNs: i.Last, Truncated: int64(i.Truncated)}}
 	analysis.Judge(r, detect.All(), cfg)
+	diagnose.Apply(r)
 	return r
 }
 

@@ -158,7 +158,7 @@ func TestUnknowns(t *testing.T) {
 		}
 		return out
 	}
-	both := []report.Flow{flow("10.0.0.1", "10.0.0.2", 1, 2, nil), flow("10.0.0.2", "10.0.0.1", 2, 1, nil)}
+	both := []report.Flow{flow("10.0.0.1", "10.0.0.2", 11, 12, nil), flow("10.0.0.2", "10.0.0.1", 12, 11, nil)}
 	managed := append(slices.Clone(both), report.Flow{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 1, Transport: "UD"})
 	for _, test := range []struct {
 		desc string

@@ -1,6 +1,10 @@
 package render
 
-import "github.com/rocescope/rocescope/analysis/report"
+import (
+	"slices"
+
+	"github.com/rocescope/rocescope/analysis/report"
+)
 
 const start = 1_772_366_400_000_000_000 // 2026-03-01 12:00:00 UTC
 

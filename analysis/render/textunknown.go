@@ -10,6 +10,6 @@ func (p *page) unknown(r *report.Report) {
 	p.line("")
 	p.line(p.paint(bold, "Not to be known from this capture"))
 	for _, u := range r.NotKnowable {
-		p.entry(2, 2, "", u.What+": "+u.Why+" "+u.Instead)
+		p.entry(2, 2, "-", u.What+": "+u.Why+" "+u.Instead)
 	}
 }

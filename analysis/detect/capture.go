@@ -15,6 +15,7 @@ var Capture = add(analysis.Analyzer{
 	Doc: "What did the capture miss, and what can therefore not be known?\n\n" +
 		"Packets that the capture lost, directions it does not see, copies, cut frames and damaged files look like\n" +
 		"network faults to the unwary.",
+	Rules: captureRules,
 	New:   newCapture,
 	Judge: judgeCapture,
 })

@@ -16,6 +16,7 @@ var NAK = add(analysis.Analyzer{
 	Doc: "Which requests did a receiver refuse, and why?\n\n" +
 		"Invalid request, remote access and remote operational errors end the queue pair. The request that was\n" +
 		"refused is named with its operation, address, length and key where it was seen.",
+	Rules: nakRules,
 	New:   newNAK,
 	Judge: judgeNAK,
 })

@@ -56,44 +56,84 @@ func (p *page) group(g group, start int64, limit int) int {
 	if len(g) <= min(fewOfRule, limit) {
 		full = len(g)
 	}
+	same := g.equallySure()
 	for i := range g[:full] {
-		p.finding(&g[i], start)
+		p.finding(&g[i], start, !same)
 		if i == 0 || g[i].Not != g[i-1].Not || g[i].Advice != g[i-1].Advice {
 			p.help(&g[i])
 		}
 	}
-	p.brief(g[full:])
+	p.brief(g[full:], !same)
 	return full
 }
 
 func (p *page) heading(g group) {
 	text := p.paint(severityStyle(g[0].Severity), shout(g[0].Severity)) + "  " + p.paint(bold, clean(g[0].Rule))
-	p.line(text + g.size("  "))
+	p.line(text + g.remark("  "))
 }
 
-// size says how many findings there are, where there are several.
-func (g group) size(space string) string {
-	if len(g) == 1 {
+// remark says how many findings there are, where there are several, and how sure
+// they are, where that is said of all of them alike.
+func (g group) remark(space string) string {
+	var parts []string
+	if len(g) > 1 {
+		parts = append(parts, report.Counted(int64(len(g)), "finding"))
+	}
+	if g.equallySure() && doubt(&g[0]) != "" {
+		parts = append(parts, doubt(&g[0]))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	return space + "(" + report.Counted(int64(len(g)), "finding") + ")"
+	return space + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (g group) equallySure() bool {
+	for i := range g {
+		if doubt(&g[i]) != doubt(&g[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// doubt names the confidence of a finding that is not certain. What is certain
+// needs no word.
+func doubt(f *report.Finding) string {
+	if f.Confidence == report.Certain {
+		return ""
+	}
+	return clean(string(f.Confidence))
 }
 
 // remarks writes findings that ask for nothing, as their sentences alone.
 func (p *page) remarks(g group) {
+	same := g.equallySure()
 	for i := range g {
 		if i == fewOfRule && len(g) > fewOfRule+1 {
 			p.entry(2, 0, "", fmt.Sprintf("… and %s more", report.Count(int64(len(g)-i))))
 			return
 		}
-		p.entry(2, 0, "", g[i].Summary)
+		text := g[i].Summary
+		if !same {
+			text = doubtful(text, &g[i])
+		}
+		p.entry(2, 0, "", text)
 	}
 }
 
-// finding writes the sentence of a finding, and where its evidence stands.
-func (p *page) finding(f *report.Finding, start int64) {
+// finding writes the sentence of a finding, where its evidence stands, and how
+// sure it is where others of its rule are not as sure.
+func (p *page) finding(f *report.Finding, start int64, doubted bool) {
 	p.entry(2, 0, "", f.Summary)
-	p.entry(4, findingLabel, "where", where(f, start))
+	switch place := where(f, start); {
+	case place == "" && doubted:
+		p.entry(4, findingLabel, "sure", doubt(f))
+	case doubted:
+		p.entry(4, findingLabel, "where", doubtful(place, f))
+	default:
+		p.entry(4, findingLabel, "where", place)
+	}
 	p.entry(4, findingLabel, "frames", frames(f.Frames))
 	if f.Filter != "" {
 		p.whole(4, findingLabel, "filter", f.Filter)
@@ -107,14 +147,18 @@ func (p *page) help(f *report.Finding) {
 }
 
 // brief writes further findings of a rule with a line each.
-func (p *page) brief(g []report.Finding) {
+func (p *page) brief(g []report.Finding, doubted bool) {
 	label := "also"
 	for i := range g {
 		if i == briefOfRule && len(g) > briefOfRule+1 {
 			p.entry(4, findingLabel, label, fmt.Sprintf("… and %s more", report.Count(int64(len(g)-i))))
 			return
 		}
-		p.entry(4, findingLabel, label, briefly(&g[i]))
+		text := briefly(&g[i])
+		if doubted {
+			text = doubtful(text, &g[i])
+		}
+		p.entry(4, findingLabel, label, text)
 		label = ""
 	}
 }
@@ -137,12 +181,20 @@ func briefly(f *report.Finding) string {
 	return text + ", frames " + frames(f.Frames[:2])
 }
 
+// doubtful adds to a text how sure its finding is.
+func doubtful(text string, f *report.Finding) string {
+	if d := doubt(f); d != "" {
+		return text + " (" + d + ")"
+	}
+	return text
+}
+
 // furtherRules counts what is not shown.
 func (p *page) furtherRules(groups []group) {
 	p.line("")
 	p.line(p.paint(bold, "Further findings"))
 	for _, g := range groups {
-		p.entry(2, 10, clean(string(g[0].Severity)), g[0].Rule+g.size(" "))
+		p.entry(2, 10, clean(string(g[0].Severity)), g[0].Rule+g.remark(" "))
 	}
 }
 

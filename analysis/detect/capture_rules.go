@@ -73,7 +73,7 @@ var captureRules = []report.Rule{
 	},
 	{
 		Name: "uet.present", Severities: []report.Severity{report.Info},
-		Brief:    "Ultra Ethernet frames are in the capture, counted and not analysed",
+		Brief:    "frames of Ultra Ethernet are in the capture, counted and not analysed",
 		Means:    "Another RDMA transport shares the links with RoCE. It has its own headers and its own congestion control.",
 		Computed: "Frames to UDP port 4793, counted in uet_frames.",
 		Not:      "Not RoCE, and nothing of it counts in flows or findings.",

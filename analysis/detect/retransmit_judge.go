@@ -29,6 +29,7 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 		}
 		k := rowKey(f)
 		v := timeoutView{flow: f, n: n, all: readInterval(all[k]), repeated: readInterval(repeated[k]), stuck: stuck[f]}
+		v.heard = f.PeerQP != nil || len(near[hostsOf(f).back()]) > 0 || v.stuck != nil && v.stuck.others > 0
 		if d := doubling[k]; d != nil {
 			v.doubles = true
 			adaptive = append(adaptive, retransmitAdaptive(&v, d))
@@ -82,6 +83,7 @@ type timeoutView struct {
 	all, repeated intervals
 	doubles       bool
 	stuck         *stuckRow
+	heard         bool // something of its peer is in the capture
 }
 
 // exponent returns the largest timeout exponent whose time fits into an
@@ -131,7 +133,7 @@ func retransmitTimeout(v *timeoutView) report.Finding {
 	}
 	out.Summary += "."
 	out.Not = "Not a resend that a NAK asked for: nothing came back before it."
-	if f.PeerQP == nil {
+	if !v.heard {
 		out.Confidence = report.Possible
 		out.Not = "Not one of the resends that follow at once on a NAK; but what comes back is not in view, and a late NAK or an RNR NAK would look the same."
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,27 @@ func analyze(t testing.TB, path string, cfg *analysis.Config) *report.Report {
 	}
 	analysis.Judge(r, detect.All(), cfg)
 	diagnose.Apply(r)
+	onTheirPages(t, r.Findings)
 	return r
+}
+
+// onTheirPages fails where a finding is not as its rule's page says, or does not
+// say how sure it is.
+func onTheirPages(t testing.TB, fs []report.Finding) {
+	t.Helper()
+	pages := map[string][]report.Severity{}
+	for _, rule := range detect.Rules() {
+		pages[rule.Name] = rule.Severities
+	}
+	for i := range fs {
+		f := &fs[i]
+		if !slices.Contains(pages[f.Rule], f.Severity) {
+			t.Errorf("%s is %s, and its page knows only %q: %s", f.Rule, f.Severity, pages[f.Rule], f.Summary)
+		}
+		if !slices.Contains([]report.Confidence{report.Certain, report.Likely, report.Possible}, f.Confidence) {
+			t.Errorf("%s says %q of how sure it is: %s", f.Rule, f.Confidence, f.Summary)
+		}
+	}
 }
 
 func run(t testing.TB, src analysis.Source, cfg *analysis.Config) *report.Report {

@@ -15,6 +15,7 @@ var Capture = add(analysis.Analyzer{
 	Doc: "What did the capture miss, and what can therefore not be known?\n\n" +
 		"Packets that the capture lost, directions it does not see, copies, cut frames and damaged files look like\n" +
 		"network faults to the unwary.",
+	Rules: captureRules,
 	New:   newCapture,
 	Judge: judgeCapture,
 })
@@ -109,7 +110,7 @@ func oneDirection(r *report.Report) []report.Finding {
 			continue // the other side may have passed before the capture began, or after it ended
 		}
 		out = append(out, report.Finding{
-			Rule: "capture.one-direction", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: row.Values[0],
+			Rule: "capture.one-direction", Severity: report.Notice, Confidence: report.Likely, Flow: only(flows), FirstNs: first, LastNs: last, Count: row.Values[0],
 			Values: map[string]int64{"queue_pairs": row.Values[0], "frames": total(flows, func(f *report.Flow) int64 { return f.Frames })},
 			Summary: fmt.Sprintf("Of %s between %s and %s only what travels towards %s is in the capture: losses behind the tap, NAKs and round trips of them cannot be known.",
 				report.Counted(row.Values[0], "queue pair"), h.src, h.dst, h.dst),

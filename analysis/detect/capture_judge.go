@@ -28,7 +28,7 @@ func captureMissed(r *report.Report) []report.Finding {
 		ev = responses
 	}
 	f := report.Finding{
-		Rule: "capture.missed", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n,
+		Rule: "capture.missed", Severity: report.Notice, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n,
 		Frames: fewFrames(append(ev.Frames, responses.Frames...)),
 		Values: map[string]int64{"not_captured": n, "flows": int64(len(flows)), "roce_frames": r.Totals.RoCE},
 		Not:    "Not network loss: the receiver acknowledged past them, and nobody sent them again.",
@@ -58,7 +58,7 @@ func mirrorLost(r *report.Report) []report.Finding {
 		return nil
 	}
 	f := report.Finding{
-		Rule: "capture.missed", Severity: report.Notice, Count: n,
+		Rule: "capture.missed", Severity: report.Notice, Confidence: report.Certain, Count: n,
 		Values:  map[string]int64{"mirror_lost_frames": n, "frames": r.Totals.Frames},
 		Summary: fmt.Sprintf("The mirror numbered %s that the capture does not hold: lost between the mirroring switch and here.", report.Counted(n, "frame")),
 		Not:     "Not loss in the network: the GRE sequence numbers count mirrored frames, whether or not they carry RoCE.",
@@ -75,7 +75,7 @@ func captureClock(r *report.Report, c *analysis.Config) []report.Finding {
 		return nil
 	}
 	f := report.Finding{
-		Rule: "capture.clock", Severity: report.Notice, Count: n,
+		Rule: "capture.clock", Severity: report.Notice, Confidence: report.Certain, Count: n,
 		Values:  map[string]int64{"backward_frames": n, "frames": r.Totals.Frames},
 		Summary: fmt.Sprintf("Time runs backwards at %s (%s): the order of the capture is not the order on the wire.", report.Counted(n, "frame"), report.Share(n, r.Totals.Frames)),
 		Not:     "Not reordering in the network: each queue pair's packets carry their numbers in order, only the times of different interfaces or queues disagree. Counts stand; times between the two directions do not.",
@@ -94,7 +94,7 @@ func captureDropped(r *report.Report) []report.Finding {
 			continue
 		}
 		out = append(out, report.Finding{
-			Rule: "capture.missed", Severity: report.Notice, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: c.Dropped,
+			Rule: "capture.missed", Severity: report.Notice, Confidence: report.Certain, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: c.Dropped,
 			Values:  map[string]int64{"dropped_frames": c.Dropped, "frames": c.Frames},
 			Summary: fmt.Sprintf("The capturing host itself says that it dropped %s of %s.", report.Counted(c.Dropped, "frame"), name(c)),
 			Not:     "Not network loss.",
@@ -124,7 +124,7 @@ func captureDuplicated(r *report.Report) []report.Finding {
 	}
 	ev := evidence(flows, analysis.MirrorDuplicate)
 	f := report.Finding{
-		Rule: "capture.duplicated", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
+		Rule: "capture.duplicated", Severity: report.Notice, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
 		Values: map[string]int64{"mirror_duplicates": n, "roce_frames": r.Totals.RoCE, "flows": int64(len(flows))},
 		Not:    "Not retransmission: a copy has the same IP identification and ICRC as its original, or comes sooner than any resend can. Copies count in no other number.",
 		Advice: "Mirror one direction of each port only, or keep taps apart in files of their own.",
@@ -143,7 +143,7 @@ func captureTruncated(r *report.Report) []report.Finding {
 			continue
 		}
 		f := report.Finding{
-			Rule: "capture.truncated", Severity: report.Info, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: c.Truncated,
+			Rule: "capture.truncated", Severity: report.Info, Confidence: report.Certain, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: c.Truncated,
 			Values: map[string]int64{"truncated_frames": c.Truncated, "frames": c.Frames, "snaplen": c.SnapLen, "icrc_unchecked": r.Totals.ICRCUnchecked, "cut_before_bth": r.Totals.CutShort},
 			Not:    "Not malformed frames: their lengths on the wire are right.",
 			Advice: "Capture with a snap length of 0 where payload damage is the question.",
@@ -168,7 +168,7 @@ func captureDamaged(r *report.Report) []report.Finding {
 			continue
 		}
 		out = append(out, report.Finding{
-			Rule: "capture.damaged", Severity: report.Warning, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: 1,
+			Rule: "capture.damaged", Severity: report.Warning, Confidence: report.Certain, FirstNs: c.FirstNs, LastNs: c.LastNs, Count: 1,
 			Values:  map[string]int64{"frames": c.Frames},
 			Summary: fmt.Sprintf("The file is damaged: %s; %s could be read.", damage(c), report.Counted(c.Frames, "frame")),
 			Not:     "Not damage on the wire: the file itself is broken.",
@@ -207,7 +207,7 @@ func noRoCE(r *report.Report) []report.Finding {
 		there[0] += " (" + strings.Join(most, ", ") + ")"
 	}
 	f := report.Finding{
-		Rule: "capture.no-roce", Severity: report.Warning, Count: t.Frames,
+		Rule: "capture.no-roce", Severity: report.Warning, Confidence: report.Certain, Count: t.Frames,
 		Values:  map[string]int64{"frames": t.Frames, "other_frames": t.Other},
 		Summary: "There is no RoCE in this capture; there is: " + strings.Join(there, ", ") + ".",
 		Not:     "Not proof that no RDMA ran: an adapter hides offloaded traffic from an ordinary capture on its host.",
@@ -259,7 +259,7 @@ func uetPresent(r *report.Report) []report.Finding {
 		return nil
 	}
 	return []report.Finding{{
-		Rule: "uet.present", Severity: report.Info, Count: n, Values: map[string]int64{"uet_frames": n},
+		Rule: "uet.present", Severity: report.Info, Confidence: report.Certain, Count: n, Values: map[string]int64{"uet_frames": n},
 		Summary: fmt.Sprintf("%s of Ultra Ethernet (UDP port 4793) are counted and not analysed.", report.Counted(n, "frame")),
 		Not:     "Not RoCE: another transport, with headers of its own.",
 		Advice:  "It shares links and queues with RoCE: keep it in mind where classes are full.",

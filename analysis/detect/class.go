@@ -17,6 +17,7 @@ var Class = add(analysis.Analyzer{
 		"Switches choose the queue, and whether PFC protects it, by DSCP or by the tag's priority. A queue pair with another\n" +
 		"DSCP than its siblings, answers in another class than the data, a priority that does not fit the DSCP, or TCP in the\n" +
 		"class of RoCE: each shows up as loss or stalls elsewhere. What LLDP announces (DCBX) is held beside it.",
+	Rules: classRules,
 	New:   newClass,
 	Judge: judgeClass,
 })

@@ -115,7 +115,7 @@ func (v *classView) outliers() []report.Finding {
 			lost := total(flows, (*report.Flow).Lost)
 			first, last := span(flows)
 			f := report.Finding{
-				Rule: "class.dscp-outlier", Severity: report.Warning, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
+				Rule: "class.dscp-outlier", Severity: report.Warning, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
 				Values: map[string]int64{"queue_pairs": n, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost)},
 				Filter: "infiniband && " + between(h) + " && " + dscpField(h.src) + " == " + x.dscp,
 				Not:    "Not CNPs or connection management, which have classes of their own.",
@@ -166,7 +166,7 @@ func (v *classView) directions() []report.Finding {
 		flows := slices.Concat(v.flowsOn(h, ""), v.flowsOn(h.back(), ""))
 		first, last := span(flows)
 		out = append(out, report.Finding{
-			Rule: "class.direction", Severity: report.Notice, FirstNs: first, LastNs: last, Count: back[h.back()][answers],
+			Rule: "class.direction", Severity: report.Notice, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: back[h.back()][answers],
 			Values: map[string]int64{"frames": there[here], "frames_back": back[h.back()][answers]},
 			Summary: fmt.Sprintf("Data from %s to %s rides on DSCP %s, what comes back on DSCP %s: the two directions queue, and may be dropped, in different classes.",
 				h.src, h.dst, here, answers),
@@ -233,7 +233,7 @@ func (v *classView) mismatch(src, dscp, pcp, usual string, frames, others int64)
 	}
 	first, last := span(flows)
 	return report.Finding{
-		Rule: "class.pcp-mismatch", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: frames,
+		Rule: "class.pcp-mismatch", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: frames,
 		Values: map[string]int64{"frames": frames, "senders_of_the_usual": others},
 		Summary: fmt.Sprintf("%s tags %s of DSCP %s with priority %s, while %s tag them with %s: switches that trust the tag give them another queue.%s",
 			src, report.Counted(frames, "frame"), dscp, pcp, report.Counted(others, "other sender"), usual, v.lossless(pcp)),
@@ -274,7 +274,7 @@ func (v *classView) application() []report.Finding {
 		return nil
 	}
 	return []report.Finding{{
-		Rule: "class.pcp-mismatch", Severity: report.Notice, Count: frames, Values: map[string]int64{"frames": frames, "tagged_data_frames": all},
+		Rule: "class.pcp-mismatch", Severity: report.Notice, Confidence: report.Certain, Count: frames, Values: map[string]int64{"frames": frames, "tagged_data_frames": all},
 		Summary: fmt.Sprintf("%s of RoCE, %s of the tagged ones, have priority %s, while LLDP assigns %s to RoCE.",
 			report.Counted(frames, "data frame"), report.Share(frames, all), strings.Join(wrong, " and "), report.Priorities(want)),
 		Not:    "Not a guess from DSCP: the ports themselves announce the priority of UDP port 4791.",
@@ -315,7 +315,7 @@ func (v *classView) ofCNPs() []report.Finding {
 		ev := evidence(flows, analysis.CNPSeen)
 		n := total(flows, func(f *report.Flow) int64 { return f.CNPs })
 		out = append(out, report.Finding{
-			Rule: "cnp.class", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
+			Rule: "cnp.class", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
 			Values: map[string]int64{"cnps": n},
 			Summary: fmt.Sprintf("%s from %s to %s ride the class of the data they report on (%s): they queue behind the congestion that they should end.",
 				report.Counted(n, "CNP"), g.key.src, g.key.dst, strings.Join(of, ", ")),
@@ -353,7 +353,7 @@ func (v *classView) shared() []report.Finding {
 		}
 		first, last := span(pointers(v.r.Flows))
 		out = append(out, report.Finding{
-			Rule: "class.shared", Severity: report.Warning, FirstNs: first, LastNs: last, Count: frames[dscp],
+			Rule: "class.shared", Severity: report.Warning, Confidence: report.Likely, FirstNs: first, LastNs: last, Count: frames[dscp],
 			Values: map[string]int64{"frames": frames[dscp], "bytes": bytes[dscp], "roce_bytes": roce[dscp]},
 			Summary: fmt.Sprintf("%s that are no RoCE (%s, %s of the class) ride on DSCP %s, the class of RoCE data: they fill its queue, and no ECN or PFC setting made for RoCE fits them.%s",
 				report.Counted(frames[dscp], "frame"), report.Bytes(bytes[dscp]), report.Share(bytes[dscp], bytes[dscp]+roce[dscp]), dscp, v.lossless(most(pcps[dscp]))),

@@ -13,6 +13,7 @@ var Congestion = add(analysis.Analyzer{
 	Doc: "Which receivers get frames marked by congestion, and are their senders told?\n\n" +
 		"A switch marks (CE), the receiver's adapter answers with a CNP towards the sender's queue pair, and the sender\n" +
 		"slows down. Each link of that chain can be missing.",
+	Rules: congestionRules,
 	New:   newCongestion,
 	Judge: judgeCongestion,
 })

@@ -20,7 +20,7 @@ func (v *congestionView) withoutCE() []report.Finding {
 		}
 		ev := evidence(g.flows, analysis.CNPSeen)
 		f := report.Finding{
-			Rule: "cnp.without-ce", Severity: report.Notice, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
+			Rule: "cnp.without-ce", Severity: report.Notice, Confidence: report.Likely, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
 			Values: map[string]int64{"cnps": m.cnps, "cnps_near_nak": m.nearNAK},
 			Filter: cnpFilter + " && " + between(g.key),
 		}
@@ -28,10 +28,13 @@ func (v *congestionView) withoutCE() []report.Finding {
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
 		if 3*m.nearNAK >= 2*m.cnps {
 			if m.nearNAK < fewCNPs {
-				f.Severity = report.Info // they may stand there by chance
+				f.Severity, f.Confidence = report.Info, report.Possible // they may stand there by chance
 			}
 			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(nearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
+			if f.Confidence == report.Possible {
+				f.Not += " So few may stand near a NAK by chance, and their marks be set behind the tap."
+			}
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
 		} else {
 			f.Severity = report.Info // which is what congestion control looks like from a tap before the queue
@@ -66,7 +69,7 @@ func (v *congestionView) missing(c *analysis.Config) []report.Finding {
 			continue // too short to wait for one
 		}
 		out = append(out, report.Finding{
-			Rule: "cnp.missing", Severity: report.Warning, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
+			Rule: "cnp.missing", Severity: report.Warning, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_data_frames": ce, "cnps": 0, "senders": int64(len(v.senders(flows)))},
 			Summary: fmt.Sprintf("%s received %s marked by congestion from %s and sent no CNP at all, so nobody slows down.",
 				g.key, report.Counted(ce, "data frame"), report.Counted(int64(len(v.senders(flows))), "sender")),

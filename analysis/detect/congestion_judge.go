@@ -66,7 +66,7 @@ func (v *congestionView) marked(c *analysis.Config) []report.Finding {
 		worst := slices.MaxFunc(flows, func(a, b *report.Flow) int { return int(a.CE - b.CE) })
 		ev := evidence(flows, analysis.CEMark)
 		f := report.Finding{
-			Rule: "ecn.marked", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
+			Rule: "ecn.marked", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_frames": ce, "markable_frames": able, "flows": int64(len(flows)), "worst_flow_ce_frames": worst.CE},
 			Summary: fmt.Sprintf("%s towards %s %s marked by congestion (%s of those that can be), in %s; most in %s: %s.",
 				report.Counted(ce, "frame"), g.key, report.Are(ce), report.Share(ce, able), report.Counted(int64(len(flows)), "flow"), worst.Ref(), report.Count(worst.CE)),
@@ -155,7 +155,7 @@ func (v *congestionView) notECTBeside(senders []group[string], ect int64) []repo
 func notECTFinding(flows []*report.Flow, n int64, who string) report.Finding {
 	first, last := span(flows)
 	return report.Finding{
-		Rule: "ecn.not-ect", Severity: report.Notice, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
+		Rule: "ecn.not-ect", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
 		Values: map[string]int64{"not_ect_data_frames": n},
 		Not:    "Not itself a fault: where neither loss nor pause shows, data that is Not-ECT is left alone.",
 		Advice: "Set the ECN bits of " + who + " (traffic class with ECT, for instance tclass 106; NCCL_IB_TC, cma_roce_tos, or the adapter's roce_np/roce_rp enable) and check that no device on the way clears them.",

@@ -15,6 +15,7 @@ var Entropy = add(analysis.Analyzer{
 		"Switches hash addresses and UDP ports, and all RoCE goes to one destination port: only the source port tells\n" +
 		"two queue pairs apart. Effective paths are 2^H, where H is the entropy of bytes over source ports. CNPs and\n" +
 		"connection management do not count.",
+	Rules: entropyRules,
 	New:   newEntropy,
 	Judge: judgeEntropy,
 })

@@ -144,8 +144,9 @@ func only(flows []*report.Flow) *report.FlowRef {
 const fewFindings = 8
 
 // condense puts findings of one rule, each about one flow (or host), into one
-// where they are many: the worst is named, the counts are added. What says what
-// they are about: "flow", "host". The filter is that of the sum.
+// where they are many: the worst is named, in its words and as sure as it is, and
+// the counts are added. What says what they are about: "flow", "host". The filter
+// is that of the sum.
 func condense(fs []report.Finding, what, filter string) []report.Finding {
 	if len(fs) <= fewFindings {
 		return fs

@@ -13,6 +13,7 @@ var Integrity = add(analysis.Analyzer{
 	Doc: "Which packets arrived damaged, and does the sender or the path damage them?\n\n" +
 		"The invariant CRC (ICRC) covers a packet from end to end. It can be checked only where packets were captured\n" +
 		"whole.",
+	Rules: integrityRules,
 	New:   newIntegrity,
 	Judge: judgeIntegrity,
 })

@@ -133,7 +133,7 @@ func (p *party) seen(bad, first, last int64, peer string, frames ...uint64) {
 // finding starts a finding about the party.
 func (p *party) finding(rule string, severity report.Severity) report.Finding {
 	return report.Finding{
-		Rule: rule, Severity: severity, Flow: only(p.flows), FirstNs: p.firstNs, LastNs: p.lastNs, Count: p.bad, Frames: p.frames,
+		Rule: rule, Severity: severity, Confidence: report.Likely, Flow: only(p.flows), FirstNs: p.firstNs, LastNs: p.lastNs, Count: p.bad, Frames: p.frames,
 		Values: map[string]int64{"icrc_bad": p.bad, "icrc_good": p.good, "peers": int64(len(p.peers))},
 	}
 }
@@ -194,10 +194,26 @@ func (v *integrityView) path(blamed map[string]bool) []report.Finding {
 			f.Filter = "infiniband"
 		}
 		f.Not = "Not truncated packets, which are not checked, and not a sender that computes the ICRC wrong: its other packets are right."
+		f.Confidence = report.Certain
+		if !v.spares(p) {
+			f.Confidence = report.Possible
+			f.Not = "Not truncated packets, which are not checked. But no other packet of the sender is here and right: one that computes the ICRC wrong would look the same, as would one that is only known by a damaged address."
+		}
 		f.Advice = icrcAdvice + "The receiver drops such packets in silence; the losses that follow are their doing."
 		out = append(out, f)
 	}
 	return out
+}
+
+// spares reports whether some sender of the damaged packets has sent right ones,
+// too. What flows beyond the limit got names no sender.
+func (v *integrityView) spares(p *party) bool {
+	for peer := range p.peers {
+		if x := v.from[peer]; peer == report.Other || x != nil && x.good > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // behind speaks of frames that are right at one tap and wrong at the next.

@@ -68,7 +68,7 @@ func dropSharedDatagrams(r *report.Report) {
 // lossFinding is what findings about lost packets of one flow share: n of them,
 // shown by events of some kinds.
 func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64, kinds ...analysis.EventKind) report.Finding {
-	out := report.Finding{Rule: rule, Severity: severity, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: questionAndAnswer(f)}
+	out := report.Finding{Rule: rule, Severity: severity, Confidence: report.Likely, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: questionAndAnswer(f)}
 	seen := false
 	for _, k := range kinds {
 		e := f.EvidenceOf(k.String())
@@ -153,6 +153,11 @@ func lossUpstream(f *report.Flow) report.Finding {
 		"gap_frames": f.GapFrames + f.ResponseGapFrames, "retransmitted": f.Resent(),
 	}
 	out.Not = "Not reordering: what was missing was sent again, and not merely late. Not lost by the capture: it would not have been asked for."
+	if missed := f.NotCaptured + f.ResponseNotCaptured; missed >= n {
+		out.Confidence = report.Possible
+		out.Not = fmt.Sprintf("Not reordering: what was missing was sent again, and not merely late. But the capture itself lost %s of this flow, "+
+			"and one of those that a resend for another reason brings again looks the same.", report.Counted(missed, "packet"))
+	}
 	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
 		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
 	return out
@@ -193,7 +198,8 @@ func lossDatagram(f *report.Flow) report.Finding {
 	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
 		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), report.Counted(f.Gaps, "gap"), f.Transport)
 	out.Values = map[string]int64{"lost_upstream": f.LostUpstream, "gaps": f.Gaps, "request_frames": f.RequestFrames}
-	out.Not = "Not reordering: the missing numbers did not come later."
+	out.Confidence = report.Possible
+	out.Not = "Not reordering: the missing numbers did not come later. What only the capture lost looks the same."
 	out.Advice = fmt.Sprintf("If reliable flows of the same capture show capture.missed, suspect the capture; if they show loss.upstream, the network between %s and the tap. "+
 		"A UC receiver drops the rest of a message after a gap.", f.Src)
 	return out

@@ -88,7 +88,7 @@ func openFinding(f *report.Flow, row report.Row) report.Finding {
 
 func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Finding {
 	out := openFinding(f, row)
-	out.Rule, out.Severity = "loss.unrecovered", report.Critical
+	out.Rule, out.Severity, out.Confidence = "loss.unrecovered", report.Critical, report.Likely
 	out.Values["silence_ns"] = silence
 	out.Summary = fmt.Sprintf("Never repaired: %s; then the queue pair fell silent for good with %s unanswered, while the capture goes on for %s.",
 		openWords(f, row), report.Counted(row.Values[2], "request"), report.Duration(silence))
@@ -100,7 +100,7 @@ func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Findi
 
 func lossUnresolved(f *report.Flow, row report.Row) report.Finding {
 	out := openFinding(f, row)
-	out.Rule = "loss.upstream"
+	out.Rule, out.Confidence = "loss.upstream", report.Possible
 	out.Summary = "Unresolved at end of capture: " + openWords(f, row) + "."
 	out.Not = "Not a dead queue pair: the repair may lie behind the last frame. Not counted as lost, for it may only be late."
 	out.Advice = "Capture for longer where this is the moment in question."

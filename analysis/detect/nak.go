@@ -16,6 +16,7 @@ var NAK = add(analysis.Analyzer{
 	Doc: "Which requests did a receiver refuse, and why?\n\n" +
 		"Invalid request, remote access and remote operational errors end the queue pair. The request that was\n" +
 		"refused is named with its operation, address, length and key where it was seen.",
+	Rules: nakRules,
 	New:   newNAK,
 	Judge: judgeNAK,
 })
@@ -201,7 +202,7 @@ var fatalNAKs = []fatalNAK{
 		"Compare address, length and R_Key with the memory region the peer announced: stale key after re-registration, wrong offset, missing remote access flag. On the requester `rdma statistic` counts req_remote_access_errors; its completion says remote access error."},
 	{"nak.remote-operational", ib.NAKRemoteOperational, func(f *report.Flow) int64 { return f.NAKRemoteOperational },
 		"Not loss and not congestion: the request arrived whole and the receiver failed while it carried it out.",
-		"Look at the receiver: kernel log, adapter health, completion errors of its application (a receive buffer too short for the message is the usual one)."},
+		"Look at the receiver: kernel log, adapter health, completion errors of its application (a posted buffer that its adapter may no longer use, as after deregistration, is the usual one)."},
 }
 
 func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
@@ -227,7 +228,7 @@ func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
 func (k *fatalNAK) finding(f *report.Flow, n int64, row report.Row) report.Finding {
 	ev := evidence([]*report.Flow{f}, analysis.FatalNAK)
 	out := report.Finding{
-		Rule: k.rule, Severity: report.Critical, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
+		Rule: k.rule, Severity: report.Critical, Confidence: report.Certain, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
 		Values: map[string]int64{"naks": n}, Not: k.not, Advice: k.advice,
 		Filter: toward(f) + fmt.Sprintf(" && infiniband.aeth.syndrome.error_code == %d", k.syndrome.Value()),
 	}

@@ -13,6 +13,7 @@ var Reorder = add(analysis.Analyzer{
 	Doc: "Between which hosts do packets overtake each other, how late do they come, and does the receiver mind?\n\n" +
 		"A packet is late where it fills a gap without having been sent again. Its lateness runs from the packet that\n" +
 		"revealed the gap.",
+	Rules: reorderRules,
 	New:   newReorder,
 	Judge: judgeReorder,
 })

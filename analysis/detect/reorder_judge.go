@@ -8,7 +8,7 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-func judgeReorder(r *report.Report, _ *analysis.Config) []report.Finding {
+func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 	timed := map[hosts][]report.Row{}
 	for _, row := range r.Rows("reorder", "lateness") {
 		h := hosts{row.Key[0], row.Key[1]}
@@ -27,6 +27,9 @@ func judgeReorder(r *report.Report, _ *analysis.Config) []report.Finding {
 		}
 		if len(late) > 0 {
 			paths = append(paths, reorderPath(g, late, timed[g.key]))
+			if n := r.Totals.Backward; n > 0 && float64(n) >= c.Limits.Backward*float64(r.Totals.Frames) {
+				doubtOrder(&paths[len(paths)-1])
+			}
 		}
 		if len(naked) > 0 {
 			naks = append(naks, reorderNAK(g, naked))
@@ -65,7 +68,7 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 	}
 	half, longest := typicalLateness(steps)
 	out := report.Finding{
-		Rule: "reorder.path", Severity: report.Notice, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: late,
+		Rule: "reorder.path", Severity: report.Notice, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: late,
 		Frames: fewFrames(append(ev.Frames, responses.Frames...)),
 		Values: map[string]int64{"late": late, "packets": of, "queue_pairs": int64(len(flows)), "longest_ns": longest, "half_below_ns": half},
 		Not:    "Not loss: each of them came on its own, without having been sent again, and drew no NAK.",
@@ -88,6 +91,13 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 	return out
 }
 
+// doubtOrder weakens what is said of lateness in a capture that does not stand
+// in the order of time itself.
+func doubtOrder(f *report.Finding) {
+	f.Confidence = report.Possible
+	f.Not += " But time runs backwards in this capture, so that its queues or interfaces may have swapped the frames: see capture.clock."
+}
+
 func reorderNAK(g group[hosts], flows []*report.Flow) report.Finding {
 	naks := total(flows, func(f *report.Flow) int64 { return f.NeedlessNAKs })
 	late := total(flows, lateIn)
@@ -95,7 +105,7 @@ func reorderNAK(g group[hosts], flows []*report.Flow) report.Finding {
 	lost := total(flows, (*report.Flow).Lost)
 	ev := evidence(flows, analysis.NeedlessNAK)
 	out := report.Finding{
-		Rule: "reorder.spurious-nak", Severity: report.Warning, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: naks, Frames: ev.Frames,
+		Rule: "reorder.spurious-nak", Severity: report.Warning, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: naks, Frames: ev.Frames,
 		Values: map[string]int64{"needless_naks": naks, "late": late, "retransmitted_nak": resent, "lost": lost, "queue_pairs": int64(len(flows))},
 		Not:    "Not loss: what these NAKs ask for was under way, and arrived without being sent again.",
 		Advice: "Adaptive routing or packet spraying meets a receiver that goes back N. Enable out-of-order placement on " + g.key.dst +

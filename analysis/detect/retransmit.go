@@ -17,6 +17,7 @@ var Retransmit = add(analysis.Analyzer{
 	Doc: "Which timers ran out, were they set to fit the path, and who was never answered?\n\n" +
 		"An interval runs from the last sending of a packet to its resend. The first one of a packet may hold waits for\n" +
 		"packets before it; those of a packet sent a third time and more show the timer itself, and so its exponent.",
+	Rules: retransmitRules,
 	New:   newRetransmit,
 	Judge: judgeRetransmit,
 })

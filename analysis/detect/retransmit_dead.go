@@ -86,28 +86,42 @@ func (s *stuckRow) lookAround(r *report.Report, n neighbours) {
 	}
 }
 
-// gaveUp tells how it shows that the requester has given up, or will: silence
-// beyond its timer, a disconnect, or retries that must be used up. It is empty
-// where it may still be trying.
-func (s *stuckRow) gaveUp(c *analysis.Config) string {
+// dead reports whether the requester has given up, or will.
+func (s *stuckRow) dead(c *analysis.Config) bool {
+	not, _ := s.gaveUp(c)
+	return not != ""
+}
+
+// gaveUp tells how it shows that the requester has given up, or will, and how
+// sure that is: silence beyond its timer, a disconnect, or retries that must be
+// used up. It is empty where it may still be trying.
+func (s *stuckRow) gaveUp(c *analysis.Config) (not string, sure report.Confidence) {
+	sure = report.Likely
 	next := s.interval
 	if s.doubling {
 		next *= 2
 	}
 	switch retries := s.sendings - 1; {
 	case retries < 2:
-		return ""
+		return "", ""
 	case s.silence >= int64(c.Limits.RetryGiveUp)*next:
-		return fmt.Sprintf("Not the end of the capture, which goes on for %s without a further resend.", report.Duration(s.silence))
+		not = fmt.Sprintf("Not the end of the capture, which goes on for %s without a further resend.", report.Duration(s.silence))
 	case s.hungUp:
-		return "Not the end of the capture: the next resend was due, and its connection manager spoke instead."
+		not = "Not the end of the capture: the next resend was due, and its connection manager spoke instead."
 	case retries >= 7:
-		return "Not the end of the capture: the retry counter has three bits, so seven resends are all there can be (only Soft-RoCE takes seven for unlimited)."
+		not = "Not the end of the capture: the retry counter has three bits, so seven resends are all there can be (only Soft-RoCE takes seven for unlimited)."
 	case retries >= int64(c.Limits.Retries):
-		return fmt.Sprintf("Not chance, for none of %s sendings got through. The capture ends %s after the last one, before the timer would run out again: a further resend cannot be ruled out.",
+		sure = report.Possible
+		not = fmt.Sprintf("Not chance, for none of %s sendings got through. The capture ends %s after the last one, before the timer would run out again: a further resend cannot be ruled out.",
 			report.Count(s.sendings), report.Duration(s.silence))
+	default:
+		return "", ""
 	}
-	return ""
+	if s.flow.PeerQP == nil && s.other+s.others == 0 {
+		sure = report.Possible
+		not += " What comes back is not in view: RNR NAKs to each sending would look the same."
+	}
+	return not, sure
 }
 
 // judgeDead speaks of queue pairs that were never answered again, host pair by
@@ -122,7 +136,7 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 				continue
 			}
 			often := s.sendings >= int64(c.Limits.SilentTries)
-			if s.gaveUp(c) != "" {
+			if s.dead(c) {
 				spent = append(spent, s)
 			}
 			if often && s.answers == 0 && s.other+s.others > 0 {
@@ -133,7 +147,7 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 			}
 		}
 		if len(spent) > 0 {
-			exhausted = append(exhausted, retransmitExhausted(g, spent, worstStuck(spent).gaveUp(c)))
+			exhausted = append(exhausted, retransmitExhausted(g, spent, c))
 		}
 		if len(mute) > 0 {
 			silent = append(silent, peerSilent(g, mute))
@@ -162,7 +176,7 @@ func deadFinding(g group[hosts], rule string, rows []*stuckRow) report.Finding {
 	}
 	ev, w := evidence(flows, analysis.TimeoutPass), worstStuck(rows)
 	out := report.Finding{
-		Rule: rule, Severity: report.Critical, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: w.last, Count: int64(len(rows)),
+		Rule: rule, Severity: report.Critical, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: w.last, Count: int64(len(rows)),
 		Values: map[string]int64{"queue_pairs": int64(len(rows)), "sendings": w.sendings, "retries": w.sendings - 1, "interval_ns": w.interval,
 			"timeout_exponent": int64(exponent(w.interval)), "silence_ns": w.silence},
 		Filter: between(g.key),
@@ -193,7 +207,7 @@ func sendingsText(w *stuckRow) string {
 	return fmt.Sprintf("%s, %s apart (%s)", repeatedly(w.sendings), report.Duration(w.interval), exponentText(w.interval))
 }
 
-func retransmitExhausted(g group[hosts], rows []*stuckRow, not string) report.Finding {
+func retransmitExhausted(g group[hosts], rows []*stuckRow, c *analysis.Config) report.Finding {
 	w := worstStuck(rows)
 	out := deadFinding(g, "retransmit.exhausted", rows)
 	if len(rows) == 1 {
@@ -203,7 +217,7 @@ func retransmitExhausted(g group[hosts], rows []*stuckRow, not string) report.Fi
 		out.Summary = fmt.Sprintf("%s gave up on %s in %s: each sent one packet again and again without an answer, %s %s, so that %s are used up.",
 			g.key.src, g.key.dst, report.Counted(int64(len(rows)), "queue pair"), report.QP(w.flow.DestQP), sendingsText(w), retriesText(w))
 	}
-	out.Not = not
+	out.Not, out.Confidence = w.gaveUp(c)
 	out.Advice = fmt.Sprintf("The completion at %s says transport retry counter exceeded. Find out what became of %s at that time: link, route and neighbour entry, a paused or blackholed class, its own log; "+
 		"where others between the two go on, its queue pair, or a packet size that does not pass. A longer timer or more retries (NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT) only bridge a path that comes back. %s", g.key.src, g.key.dst, timerCounters)
 	return out

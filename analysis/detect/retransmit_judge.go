@@ -29,6 +29,7 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 		}
 		k := rowKey(f)
 		v := timeoutView{flow: f, n: n, all: readInterval(all[k]), repeated: readInterval(repeated[k]), stuck: stuck[f]}
+		v.heard = f.PeerQP != nil || len(near[hostsOf(f).back()]) > 0 || v.stuck != nil && v.stuck.others > 0
 		if d := doubling[k]; d != nil {
 			v.doubles = true
 			adaptive = append(adaptive, retransmitAdaptive(&v, d))
@@ -37,7 +38,7 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 			spurious = append(spurious, retransmitSpurious(&v, leastRoundTrip(near[hostsOf(f)])))
 		}
 		// Repeats of one packet are one episode, and so is what was needless.
-		dead := v.stuck != nil && v.stuck.gaveUp(c) != ""
+		dead := v.stuck != nil && v.stuck.dead(c)
 		if dead && n < v.stuck.sendings {
 			continue // all of them belong to the queue pair's death, which another finding tells
 		}
@@ -82,6 +83,7 @@ type timeoutView struct {
 	all, repeated intervals
 	doubles       bool
 	stuck         *stuckRow
+	heard         bool // something of its peer is in the capture
 }
 
 // exponent returns the largest timeout exponent whose time fits into an
@@ -106,7 +108,7 @@ func exponentText(ns int64) string {
 func timeoutFinding(v *timeoutView, rule string, severity report.Severity, n int64, kind analysis.EventKind) report.Finding {
 	ev := evidence([]*report.Flow{v.flow}, kind)
 	return report.Finding{
-		Rule: rule, Severity: severity, Flow: v.flow.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
+		Rule: rule, Severity: severity, Confidence: report.Likely, Flow: v.flow.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
 		Values: map[string]int64{"timeouts": v.n, "shortest_interval_ns": v.all.shortest, "longest_interval_ns": v.all.longest,
 			"repeats": v.repeated.n, "retransmitted_timeout": v.flow.RetransmittedTimeout},
 		Filter: toward(v.flow),
@@ -131,6 +133,10 @@ func retransmitTimeout(v *timeoutView) report.Finding {
 	}
 	out.Summary += "."
 	out.Not = "Not a resend that a NAK asked for: nothing came back before it."
+	if !v.heard {
+		out.Confidence = report.Possible
+		out.Not = "Not one of the resends that follow at once on a NAK; but what comes back is not in view, and a late NAK or an RNR NAK would look the same."
+	}
 	out.Advice = "What was lost is told by the loss findings of this flow; a loss at the end of a message draws no NAK, so only the timer repairs it. " + timerAdvice + timerCounters
 	return out
 }

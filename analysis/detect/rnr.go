@@ -16,6 +16,7 @@ var RNR = add(analysis.Analyzer{
 	Doc: "Which receivers had no buffer posted, and how long did that stop the sender?\n\n" +
 		"A receiver-not-ready NAK names a time to wait. The stall runs from the NAK to the resend; a NAK that no\n" +
 		"resend follows while the capture goes on has used up the retries.",
+	Rules: rnrRules,
 	New:   newRNR,
 	Judge: judgeRNR,
 })

@@ -54,7 +54,7 @@ func rnrStall(f *report.Flow, codes []int, longest int64, c *analysis.Config) re
 	ev := evidence([]*report.Flow{f}, analysis.RNRNAK)
 	life := max(f.LastNs-f.FirstNs, f.RNRStallNs)
 	out := report.Finding{
-		Rule: "rnr.stall", Severity: report.Warning, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
+		Rule: "rnr.stall", Severity: report.Warning, Confidence: report.Certain, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
 		Values: map[string]int64{"rnr_naks": f.RNRNAKs, "stall_ns": f.RNRStallNs, "longest_stall_ns": longest, "life_ns": life},
 		Not:    "Not loss: the request arrived and was put off." + rnrEchoes(f),
 		Advice: "Find out why " + f.Src + " posts receives late: its application or progress thread, receive queue depth, SRQ limit. There `rdma statistic` counts out_of_buffer; the requester counts rnr_nak_retry_err.",
@@ -85,7 +85,7 @@ func rnrEchoes(f *report.Flow) string {
 func rnrZero(f *report.Flow) report.Finding {
 	ev := evidence([]*report.Flow{f}, analysis.RNRNAK)
 	return report.Finding{
-		Rule: "rnr.timer-zero", Severity: report.Warning, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
+		Rule: "rnr.timer-zero", Severity: report.Warning, Confidence: report.Certain, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: f.RNRNAKs, Frames: ev.Frames,
 		Values:  map[string]int64{"rnr_naks": f.RNRNAKs, "timer_ns": int64(ib.Syndrome(0x20).RNRTimer())},
 		Summary: fmt.Sprintf("%s uses RNR timer code 0, which is not the shortest wait but the longest: every empty receive queue costs 655.36 ms.", f.Src),
 		Not:     "Not a retransmission timeout: the wait is what the receiver asked for.",
@@ -117,7 +117,7 @@ func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
 				continue // its requests are not in view, or go on
 			}
 			out = append(out, report.Finding{
-				Rule: "rnr.exhausted", Severity: report.Critical, Flow: f.Ref(), FirstNs: at, LastNs: end, Count: tries,
+				Rule: "rnr.exhausted", Severity: report.Critical, Confidence: report.Likely, Flow: f.Ref(), FirstNs: at, LastNs: end, Count: tries,
 				Frames: fewFrames(append(slices.Clone(f.EvidenceOf(analysis.RNRNAK.String()).Frames), uint64(row.Values[3]))),
 				Values: map[string]int64{"tries": tries, "wait_ns": wait, "silence_ns": end - at},
 				Summary: fmt.Sprintf("%s gave up on %s: PSN %s was refused for want of a receive buffer %s, and after the last wait of %s it was not sent again.",

@@ -145,6 +145,7 @@ func analyze(t testing.TB, src analysis.Source, cfg *analysis.Config) *report.Re
 		t.Fatal(err)
 	}
 	analysis.Judge(r, All(), cfg)
+	onTheirPages(t, r.Findings)
 	return r
 }
 

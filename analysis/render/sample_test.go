@@ -60,7 +60,7 @@ func faulty() *report.Report {
 		f.LostDownstream, f.Retransmitted, f.CE = int64(12-i), int64(40-i), 260
 		r.Flows[len(r.Flows)-1].NAKSequence = int64(12 - i)
 		r.Findings = append(r.Findings, report.Finding{
-			Rule: "loss.downstream", Severity: report.Warning, Flow: f.Ref(), Count: int64(12 - i),
+			Rule: "loss.downstream", Severity: report.Warning, Confidence: report.Likely, Flow: f.Ref(), Count: int64(12 - i),
 			Summary: report.Counted(int64(12-i), "packet") + " from 10.0.0.9 passed the tap and never reached 10.0.0.2 " + report.QP(f.DestQP) +
 				"; each was asked for again by a NAK and cost a go-back-N resend.",
 			FirstNs: at(412_000_000), LastNs: at(2_100_331_000), Frames: []uint64{14, 119, 246, 391, 8120, 8344, 9001, 9811},
@@ -71,14 +71,14 @@ func faulty() *report.Report {
 	}
 	r.Findings = append(r.Findings,
 		report.Finding{
-			Rule: "ecn.marked", Severity: report.Warning, Count: 3120,
+			Rule: "ecn.marked", Severity: report.Warning, Confidence: report.Certain, Count: 3120,
 			Summary: "22 % of the packets to 10.0.0.2 carry CE, in 12 flows from 10.0.0.9: standing congestion at or before the tap.",
 			FirstNs: at(400_000_000), LastNs: at(2_400_000_000), Frames: []uint64{77},
 			Advice: "Look at the queue of the egress port towards 10.0.0.2; with this many flows from one host, at its rate limiter.",
 			Filter: "ip.dst == 10.0.0.2 && ip.dsfield.ecn == 3",
 		},
 		report.Finding{
-			Rule: "peer.silent", Severity: report.Critical, Count: 8, Flow: &report.FlowRef{Src: "10.0.0.1", Dst: "10.0.0.3", DestQP: 0x1a7},
+			Rule: "peer.silent", Severity: report.Critical, Confidence: report.Likely, Count: 8, Flow: &report.FlowRef{Src: "10.0.0.1", Dst: "10.0.0.3", DestQP: 0x1a7},
 			Summary: "10.0.0.3 stopped answering: PSN 4711 was sent 8 times over 4.19 s and nothing came back, though that direction is visible.",
 			FirstNs: at(1_204_817_000), LastNs: at(1_204_817_000), Frames: []uint64{6001, 6020, 6040},
 			Not:    "capture.one-direction: 600 frames of 10.0.0.3 are here from before.",

@@ -194,6 +194,7 @@ func TestTextFindings(t *testing.T) {
 	other := second
 	other.Advice = "Do that."
 	info := report.Finding{Rule: "uet.present", Severity: report.Info, Summary: "Some."}
+	sure := func(f report.Finding, c report.Confidence) report.Finding { f.Confidence = c; return f }
 	for _, test := range []struct {
 		desc     string
 		findings []report.Finding
@@ -218,6 +219,45 @@ WARNING  cm.rejected  (3 findings)
     next    Do this.
     also    Second.
             a → b QP 0x1, frame 12
+`},
+		{"what is certain needs no word", []report.Finding{sure(finding, report.Certain)}, `
+WARNING  cm.rejected
+  First.
+    next    Do this.
+`},
+		{"how sure one is stands in the heading", []report.Finding{sure(finding, report.Likely)}, `
+WARNING  cm.rejected  (likely)
+  First.
+    next    Do this.
+`},
+		{"and of several that are alike", []report.Finding{sure(finding, report.Possible), sure(third, report.Possible)}, `
+WARNING  cm.rejected  (2 findings, possible)
+  First.
+    next    Do this.
+  Third.
+    where   a → b QP 0x1
+    frames  12
+`},
+		{"where they differ it stands with each", []report.Finding{sure(finding, report.Likely), sure(third, report.Certain), sure(third, report.Possible)}, `
+WARNING  cm.rejected  (3 findings)
+  First.
+    sure    likely
+    next    Do this.
+    also    a → b QP 0x1, frame 12
+            a → b QP 0x1, frame 12 (possible)
+`},
+		{"and at its place, where it has one", []report.Finding{sure(second, report.Certain), sure(third, report.Possible)}, `
+WARNING  cm.rejected  (2 findings)
+  Second.
+    next    Do this.
+  Third.
+    where   a → b QP 0x1 (possible)
+    frames  12
+`},
+		{"or with the sentence", []report.Finding{sure(info, report.Likely), sure(info, report.Possible)}, `
+INFO  uet.present  (2 findings)
+  Some. (likely)
+  Some. (possible)
 `},
 		{"info is brief", []report.Finding{info, info, info, info}, `
 INFO  uet.present  (4 findings)

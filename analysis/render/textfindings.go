@@ -1,9 +1,7 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,35 +18,6 @@ const (
 // group is findings of one rule and severity that nothing explains, never none.
 type group []*report.Finding
 
-// tree is the findings of a report by what they follow from.
-type tree struct {
-	groups []group
-	then   map[*report.Finding][]*report.Finding // what follows from a finding, all the way
-}
-
-// treeOf puts what weighs most first, itself or by what follows from it.
-func treeOf(r *report.Report) tree {
-	t := tree{then: map[*report.Finding][]*report.Finding{}}
-	weights, roots := r.Weights(), []int{}
-	for i := range r.Findings {
-		if root := r.Root(i); root != i {
-			t.then[&r.Findings[root]] = append(t.then[&r.Findings[root]], &r.Findings[i])
-		} else {
-			roots = append(roots, i)
-		}
-	}
-	slices.SortStableFunc(roots, func(a, b int) int { return cmp.Compare(weights[a].Rank(), weights[b].Rank()) })
-	for n, i := range roots {
-		f := &r.Findings[i]
-		if n == 0 || f.Rule != r.Findings[roots[n-1]].Rule || f.Severity != r.Findings[roots[n-1]].Severity {
-			t.groups = append(t.groups, nil)
-		}
-		last := &t.groups[len(t.groups)-1]
-		*last = append(*last, f)
-	}
-	return t
-}
-
 // findings writes all findings, the worst first: at most limit in full, then
 // the rest by rule. What follows from a finding stands below it.
 func (p *page) findings(r *report.Report, f *facts, limit int) {
@@ -60,37 +29,6 @@ func (p *page) findings(r *report.Report, f *facts, limit int) {
 		}
 		limit -= p.group(g, f.first, limit)
 		p.hence(&t, g)
-	}
-}
-
-// hence writes what follows from the findings of a group, a line for each rule.
-func (p *page) hence(t *tree, g group) {
-	var all []*report.Finding
-	for _, f := range g {
-		all = append(all, t.then[f]...)
-	}
-	n := map[string]int64{}
-	for _, f := range all {
-		n[f.Rule]++
-	}
-	label := "hence"
-	for _, f := range all {
-		if n[f.Rule] == 0 {
-			continue // told with the first of its rule
-		}
-		text := clean(f.Rule)
-		if n[f.Rule] > 1 {
-			text += fmt.Sprintf(" (%s, this the first)", report.Counted(n[f.Rule], "finding"))
-		}
-		text += ": " + f.Summary
-		if len(f.Frames) > 0 {
-			text += " Frames " + frames(f.Frames) + "."
-		}
-		if f.Explanation != "" {
-			text += " " + f.Explanation
-		}
-		p.entry(4, findingLabel, label, text)
-		n[f.Rule], label = 0, ""
 	}
 }
 
@@ -107,44 +45,84 @@ func (p *page) group(g group, start int64, limit int) int {
 	if len(g) <= min(fewOfRule, limit) {
 		full = len(g)
 	}
+	same := g.equallySure()
 	for i := range g[:full] {
-		p.finding(g[i], start)
+		p.finding(g[i], start, !same)
 		if i == 0 || g[i].Not != g[i-1].Not || g[i].Advice != g[i-1].Advice {
 			p.help(g[i])
 		}
 	}
-	p.brief(g[full:])
+	p.brief(g[full:], !same)
 	return full
 }
 
 func (p *page) heading(g group) {
 	text := p.paint(severityStyle(g[0].Severity), shout(g[0].Severity)) + "  " + p.paint(bold, clean(g[0].Rule))
-	p.line(text + g.size("  "))
+	p.line(text + g.remark("  "))
 }
 
-// size says how many findings there are, where there are several.
-func (g group) size(space string) string {
-	if len(g) == 1 {
+// remark says how many findings there are, where there are several, and how sure
+// they are, where that is said of all of them alike.
+func (g group) remark(space string) string {
+	var parts []string
+	if len(g) > 1 {
+		parts = append(parts, report.Counted(int64(len(g)), "finding"))
+	}
+	if g.equallySure() && doubt(g[0]) != "" {
+		parts = append(parts, doubt(g[0]))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	return space + "(" + report.Counted(int64(len(g)), "finding") + ")"
+	return space + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (g group) equallySure() bool {
+	for i := range g {
+		if doubt(g[i]) != doubt(g[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// doubt names the confidence of a finding that is not certain. What is certain
+// needs no word.
+func doubt(f *report.Finding) string {
+	if f.Confidence == report.Certain {
+		return ""
+	}
+	return clean(string(f.Confidence))
 }
 
 // remarks writes findings that ask for nothing, as their sentences alone.
 func (p *page) remarks(g group) {
+	same := g.equallySure()
 	for i := range g {
 		if i == fewOfRule && len(g) > fewOfRule+1 {
 			p.entry(2, 0, "", fmt.Sprintf("… and %s more", report.Count(int64(len(g)-i))))
 			return
 		}
-		p.entry(2, 0, "", g[i].Summary)
+		text := g[i].Summary
+		if !same {
+			text = doubtful(text, g[i])
+		}
+		p.entry(2, 0, "", text)
 	}
 }
 
-// finding writes the sentence of a finding, and where its evidence stands.
-func (p *page) finding(f *report.Finding, start int64) {
+// finding writes the sentence of a finding, where its evidence stands, and how
+// sure it is where others of its rule are not as sure.
+func (p *page) finding(f *report.Finding, start int64, doubted bool) {
 	p.entry(2, 0, "", f.Summary)
-	p.entry(4, findingLabel, "where", where(f, start))
+	switch place := where(f, start); {
+	case place == "" && doubted:
+		p.entry(4, findingLabel, "sure", doubt(f))
+	case doubted:
+		p.entry(4, findingLabel, "where", doubtful(place, f))
+	default:
+		p.entry(4, findingLabel, "where", place)
+	}
 	p.entry(4, findingLabel, "frames", frames(f.Frames))
 	if f.Filter != "" {
 		p.whole(4, findingLabel, "filter", f.Filter)
@@ -158,14 +136,18 @@ func (p *page) help(f *report.Finding) {
 }
 
 // brief writes further findings of a rule with a line each.
-func (p *page) brief(g group) {
+func (p *page) brief(g group, doubted bool) {
 	label := "also"
 	for i := range g {
 		if i == briefOfRule && len(g) > briefOfRule+1 {
 			p.entry(4, findingLabel, label, fmt.Sprintf("… and %s more", report.Count(int64(len(g)-i))))
 			return
 		}
-		p.entry(4, findingLabel, label, briefly(g[i]))
+		text := briefly(g[i])
+		if doubted {
+			text = doubtful(text, g[i])
+		}
+		p.entry(4, findingLabel, label, text)
 		label = ""
 	}
 }
@@ -188,12 +170,20 @@ func briefly(f *report.Finding) string {
 	return text + ", frames " + frames(f.Frames[:2])
 }
 
+// doubtful adds to a text how sure its finding is.
+func doubtful(text string, f *report.Finding) string {
+	if d := doubt(f); d != "" {
+		return text + " (" + d + ")"
+	}
+	return text
+}
+
 // furtherRules counts what is not shown.
 func (p *page) furtherRules(groups []group) {
 	p.line("")
 	p.line(p.paint(bold, "Further findings"))
 	for _, g := range groups {
-		p.entry(2, 10, clean(string(g[0].Severity)), g[0].Rule+g.size(" "))
+		p.entry(2, 10, clean(string(g[0].Severity)), g[0].Rule+g.remark(" "))
 	}
 }
 

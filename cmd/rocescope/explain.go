@@ -16,7 +16,9 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain [RULE…]",
 		Short: "Say what a finding means, how it is computed, what it is not, and what to do",
 		Long: `explain shows the page of each RULE that a report may name. A * stands for
-anything; without RULE, all are listed with a line each.`,
+anything; without RULE, all are listed with a line each.
+
+Limits.NAME on a page is a threshold with its reason in analysis/config.go.`,
 		Example: `  rocescope explain
   rocescope explain loss.downstream
   rocescope explain 'rnr.*'`,

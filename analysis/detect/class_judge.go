@@ -115,8 +115,9 @@ func (v *classView) outliers() []report.Finding {
 			lost := total(flows, (*report.Flow).Lost)
 			first, last := span(flows)
 			f := report.Finding{
-				Rule: "class.dscp-outlier", Severity: report.Warning, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
-				Values: map[string]int64{"queue_pairs": n, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost)},
+				Rule: "class.dscp-outlier", Severity: report.Warning, Host: h.src, Toward: h.dst, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
+				Values: map[string]int64{"queue_pairs": n, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost),
+					"dscp": dscpNumber(x.dscp)},
 				Filter: "infiniband && " + between(h) + " && " + dscpField(h.src) + " == " + x.dscp,
 				Not:    "Not CNPs or connection management, which have classes of their own.",
 				Advice: "Find what sets the traffic class of this queue pair: NCCL_IB_TC, cma_roce_tos, the traffic_class of its address handle. Switches give DSCP " + x.dscp + " another queue, seldom a lossless one.",
@@ -130,10 +131,15 @@ func (v *classView) outliers() []report.Finding {
 	return out
 }
 
+func dscpNumber(text string) int64 {
+	n, _ := strconv.Atoi(text)
+	return int64(n)
+}
+
 // flowsOn returns the rows of a direction, those on one DSCP where it is given.
 func (v *classView) flowsOn(h hosts, dscp string) []*report.Flow {
 	var flows []*report.Flow
-	n, _ := strconv.Atoi(dscp)
+	n := dscpNumber(dscp)
 	for i := range v.r.Flows {
 		f := &v.r.Flows[i]
 		if hostsOf(f) == h && f.DestQP > 1 && (dscp == "" || slices.Contains(f.DSCPs, uint16(n))) {
@@ -166,7 +172,7 @@ func (v *classView) directions() []report.Finding {
 		flows := slices.Concat(v.flowsOn(h, ""), v.flowsOn(h.back(), ""))
 		first, last := span(flows)
 		out = append(out, report.Finding{
-			Rule: "class.direction", Severity: report.Notice, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: back[h.back()][answers],
+			Rule: "class.direction", Severity: report.Notice, Host: h.src, Toward: h.dst, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: back[h.back()][answers],
 			Values: map[string]int64{"frames": there[here], "frames_back": back[h.back()][answers]},
 			Summary: fmt.Sprintf("Data from %s to %s rides on DSCP %s, what comes back on DSCP %s: the two directions queue, and may be dropped, in different classes.",
 				h.src, h.dst, here, answers),
@@ -233,7 +239,7 @@ func (v *classView) mismatch(src, dscp, pcp, usual string, frames, others int64)
 	}
 	first, last := span(flows)
 	return report.Finding{
-		Rule: "class.pcp-mismatch", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: frames,
+		Rule: "class.pcp-mismatch", Severity: report.Notice, Host: src, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: frames,
 		Values: map[string]int64{"frames": frames, "senders_of_the_usual": others},
 		Summary: fmt.Sprintf("%s tags %s of DSCP %s with priority %s, while %s tag them with %s: switches that trust the tag give them another queue.%s",
 			src, report.Counted(frames, "frame"), dscp, pcp, report.Counted(others, "other sender"), usual, v.lossless(pcp)),

@@ -20,7 +20,7 @@ func (v *congestionView) withoutCE() []report.Finding {
 		}
 		ev := evidence(g.flows, analysis.CNPSeen)
 		f := report.Finding{
-			Rule: "cnp.without-ce", Severity: report.Notice, Confidence: report.Likely, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
+			Rule: "cnp.without-ce", Severity: report.Notice, Host: g.key.src, Toward: g.key.dst, Confidence: report.Likely, Flow: only(g.flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: m.cnps, Frames: ev.Frames,
 			Values: map[string]int64{"cnps": m.cnps, "cnps_near_nak": m.nearNAK},
 			Filter: cnpFilter + " && " + between(g.key),
 		}
@@ -69,7 +69,7 @@ func (v *congestionView) missing(c *analysis.Config) []report.Finding {
 			continue // too short to wait for one
 		}
 		out = append(out, report.Finding{
-			Rule: "cnp.missing", Severity: report.Warning, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
+			Rule: "cnp.missing", Severity: report.Warning, Host: g.key, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_data_frames": ce, "cnps": 0, "senders": int64(len(v.senders(flows)))},
 			Summary: fmt.Sprintf("%s received %s marked by congestion from %s and sent no CNP at all, so nobody slows down.",
 				g.key, report.Counted(ce, "data frame"), report.Counted(int64(len(v.senders(flows))), "sender")),

@@ -66,7 +66,7 @@ func (v *congestionView) marked(c *analysis.Config) []report.Finding {
 		worst := slices.MaxFunc(flows, func(a, b *report.Flow) int { return int(a.CE - b.CE) })
 		ev := evidence(flows, analysis.CEMark)
 		f := report.Finding{
-			Rule: "ecn.marked", Severity: report.Notice, Confidence: report.Certain, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
+			Rule: "ecn.marked", Severity: report.Notice, Host: g.key, Confidence: report.Certain, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_frames": ce, "markable_frames": able, "flows": int64(len(flows)), "worst_flow_ce_frames": worst.CE},
 			Summary: fmt.Sprintf("%s towards %s %s marked by congestion (%s of those that can be), in %s; most in %s: %s.",
 				report.Counted(ce, "frame"), g.key, report.Are(ce), report.Share(ce, able), report.Counted(int64(len(flows)), "flow"), worst.Ref(), report.Count(worst.CE)),
@@ -143,7 +143,7 @@ func (v *congestionView) notECTBeside(senders []group[string], ect int64) []repo
 		n := total(flows, func(f *report.Flow) int64 { return f.NotECT })
 		f := notECTFinding(flows, n, g.key)
 		lost := total(flows, (*report.Flow).Lost)
-		f.Values["lost"] = lost
+		f.Values["lost"], f.Host = lost, g.key
 		f.Summary = fmt.Sprintf("%s of %s in %s %s Not-ECT, while %s beside them can be marked: a congested queue drops them where it marks the others (%s lost).",
 			report.Counted(n, "data frame"), g.key, report.Counted(int64(len(flows)), "flow"), report.Are(n), report.Counted(ect, "data frame"), report.CountedWere(lost, "packet"))
 		f.Filter = fmt.Sprintf("infiniband && %s && %s", address(g.key, "src"), ecnField(g.key)+" == 0")

@@ -75,7 +75,7 @@ func singlePort(r *report.Report, used map[[3]string][]string, c *analysis.Confi
 		port := used[portKey(active[0])][0]
 		first, last := span(active)
 		f := report.Finding{
-			Rule: "entropy.single-port", Severity: report.Info, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: int64(len(active)),
+			Rule: "entropy.single-port", Host: g.key.src, Toward: g.key.dst, Severity: report.Info, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: int64(len(active)),
 			Values: map[string]int64{"queue_pairs": int64(len(active)), "source_ports": 1, "bytes": total(active, func(f *report.Flow) int64 { return f.Bytes })},
 			Summary: fmt.Sprintf("%s from %s to %s are active at a time and all use UDP source port %s: switches see a single flow and send it over a single path.",
 				report.Counted(int64(len(active)), "queue pair"), g.key.src, g.key.dst, port),

@@ -156,6 +156,12 @@ func condense(fs []report.Finding, what, filter string) []report.Finding {
 	})
 	sum := fs[0]
 	sum.Count, sum.Frames, sum.Flow = 0, nil, nil
+	if slices.ContainsFunc(fs, func(f report.Finding) bool { return f.Host != sum.Host }) {
+		sum.Host = ""
+	}
+	if slices.ContainsFunc(fs, func(f report.Finding) bool { return f.Toward != sum.Toward }) {
+		sum.Host, sum.Toward = "", ""
+	}
 	for i := range fs {
 		f := &fs[i]
 		sum.Count += f.Count

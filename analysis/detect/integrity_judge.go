@@ -168,6 +168,7 @@ func (v *integrityView) rewritten() *report.Finding {
 
 func icrcSender(src string, p *party) report.Finding {
 	f := p.finding("icrc.sender", report.Critical)
+	f.Host = src
 	f.Summary = fmt.Sprintf("Every one of the %s that %s sent fails the ICRC, to %s: that host computes it wrong, and every receiver drops what it sends.",
 		report.Counted(p.bad, "checked packet"), src, report.Counted(int64(len(p.peers)), "host"))
 	f.Not = "Not corruption on the way, which spares some packets, and not truncation: only packets captured whole are checked."
@@ -188,7 +189,9 @@ func (v *integrityView) path(blamed map[string]bool) []report.Finding {
 		f.Summary = fmt.Sprintf("%s of the checked packets towards %s, %s of %s, fail the ICRC: they were damaged between the sender and the tap (from %s).",
 			report.Share(p.bad, p.bad+p.good), dst, report.Count(p.bad), report.Count(p.bad+p.good), report.Counted(int64(len(p.peers)), "sender"))
 		f.Filter = "infiniband && " + address(dst, "dst")
+		f.Host = dst
 		if dst == report.Other {
+			f.Host = ""
 			f.Summary = fmt.Sprintf("%s of the checked packets of flows beyond the limit on their number, %s of %s, fail the ICRC. Who sent them is not kept.",
 				report.Share(p.bad, p.bad+p.good), report.Count(p.bad), report.Count(p.bad+p.good))
 			f.Filter = "infiniband"

@@ -176,7 +176,7 @@ func deadFinding(g group[hosts], rule string, rows []*stuckRow) report.Finding {
 	}
 	ev, w := evidence(flows, analysis.TimeoutPass), worstStuck(rows)
 	out := report.Finding{
-		Rule: rule, Severity: report.Critical, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: w.last, Count: int64(len(rows)),
+		Rule: rule, Severity: report.Critical, Host: g.key.src, Toward: g.key.dst, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: w.last, Count: int64(len(rows)),
 		Values: map[string]int64{"queue_pairs": int64(len(rows)), "sendings": w.sendings, "retries": w.sendings - 1, "interval_ns": w.interval,
 			"timeout_exponent": int64(exponent(w.interval)), "silence_ns": w.silence},
 		Filter: between(g.key),

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"path"
+	"slices"
 
 	"github.com/rocescope/rocescope/analysis/report"
 )
@@ -47,7 +48,12 @@ var causes = []cause{
 		"It lies on the flows of the burst, and begins with it.",
 		func(v *view, c, e *report.Finding) bool { return notBefore(c, e) && v.towards(e, c.Host) }},
 	{"class.dscp-outlier", []string{"loss.*", "retransmit.*", "peer.silent"},
-		"Only the packets in the other class are hit.", (*view).sameRows},
+		"Only the packets in the other class are hit.",
+		func(v *view, c, e *report.Finding) bool {
+			return v.lies(e, func(f *report.Flow) bool {
+				return f.Src == c.Host && f.Dst == c.Toward && slices.Contains(f.DSCPs, uint16(c.Values["dscp"]))
+			})
+		}},
 	{"ecn.not-ect", []string{"loss.upstream", "loss.downstream", "retransmit.timeout"},
 		"A congested queue drops what it cannot mark.", (*view).ofSender},
 	{"cnp.missing", []string{"ecn.marked"},
@@ -120,7 +126,7 @@ func (v *view) sameRows(c, e *report.Finding) bool {
 // travel against it.
 func (v *view) lossOf(c, e *report.Finding) bool {
 	if e.Rule == "cnp.without-ce" {
-		return e.Values["near_nak"] > 0 && v.lies(e, func(f *report.Flow) bool { return v.peerLost(f) })
+		return e.Values["cnps_near_nak"] > 0 && v.lies(e, func(f *report.Flow) bool { return v.peerLost(f) })
 	}
 	return v.connection(c, e)
 }

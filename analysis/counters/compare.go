@@ -143,7 +143,7 @@ func combined(hosts []report.HostCounters, i int) report.Counter {
 	var e expectation
 	untold := 0
 	for _, h := range hosts {
-		c := &h.Counters[i]
+		c := expectedOf(&h, table[i].name)
 		e.value += c.Value
 		why := c.Why + " " // a report that was written without a reason has one
 		e.mayBeLess(c.Bound == report.AtMost || c.Bound == report.About, why)
@@ -152,7 +152,17 @@ func combined(hosts []report.HostCounters, i int) report.Counter {
 			untold++
 		}
 	}
-	e.cannotTell(untold == len(hosts), hosts[0].Counters[i].Why+" ")
+	e.cannotTell(untold == len(hosts), expectedOf(&hosts[0], table[i].name).Why+" ")
 	bound, why := e.bound()
 	return report.Counter{Name: table[i].name, With: table[i].with, Value: e.value, Bound: bound, Why: strings.TrimSpace(why)}
+}
+
+// expectedOf returns a counter of a host; what a report does not list is unknown.
+func expectedOf(h *report.HostCounters, name string) report.Counter {
+	for _, c := range h.Counters {
+		if c.Name == name {
+			return c
+		}
+	}
+	return report.Counter{Name: name, Bound: report.Unknown}
 }

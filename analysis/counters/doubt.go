@@ -1,10 +1,6 @@
 package counters
 
-import (
-	"strings"
-
-	"github.com/rocescope/rocescope/analysis/report"
-)
+import "github.com/rocescope/rocescope/analysis/report"
 
 // expectation is a value, and why the truth may lie beside it.
 type expectation struct {
@@ -43,7 +39,10 @@ func (e *expectation) bound() (report.Bound, string) {
 	case e.unknown != "":
 		return report.Unknown, e.unknown
 	case less != "" && e.more != "":
-		return report.About, strings.Join([]string{less, e.more}, "; ")
+		if less != e.more {
+			less += "; " + e.more
+		}
+		return report.About, less
 	case less != "":
 		return report.AtMost, less
 	case e.more != "":

@@ -32,11 +32,11 @@ func (t *total) verdict(c *report.ReadCounter) (report.Verdict, string) {
 	case want.Bound == report.Unknown:
 		return report.Untold, "this tap does not tell: " + want.Why
 	case c.Rise < least:
-		return report.Fewer, fmt.Sprintf("%s fewer than the capture shows: read too early, of another adapter, or what passed the tap did not arrive", report.Count(least-c.Rise))
+		return report.Fewer, fmt.Sprintf("%s fewer than the capture shows: read too early, of another adapter, or lost behind the tap", report.Count(least-c.Rise))
 	case c.Rise > most && c.Once:
 		return report.Untold, "it counts since the driver was loaded; a reading before the capture would tell"
 	case c.Rise > most:
-		return report.More, fmt.Sprintf("%s more than the capture shows: before or after it, or in traffic that does not pass this tap", report.Count(c.Rise-most))
+		return report.More, fmt.Sprintf("%s more than the capture shows: before or after it, or not past this tap", report.Count(c.Rise-most))
 	case want.Bound == report.Exact && why == "":
 		return report.Fits, "as the capture says"
 	case why != "":

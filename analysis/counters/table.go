@@ -43,6 +43,7 @@ func outOfSequence(h *host) *expectation {
 // them.
 func duplicateRequest(h *host) *expectation {
 	e := h.gets(executed)
+	e.mayBeLess(h.missed != "", h.missed) // then a resend may not be what it looks like
 	e.mayBeMore(sum(h.got, func(f *report.Flow) int64 { return f.Retransmitted - f.RetransmittedNAK - f.RetransmittedRNR }) > e.value,
 		"of some resends it cannot be told whether the first sending had arrived")
 	e.mayBeMore(sum(h.got, func(f *report.Flow) int64 { return f.Reordered + f.NeedlessNAKs }) > 0,
@@ -138,6 +139,7 @@ func impliedNAK(h *host) *expectation {
 // ackTimeout counts how often a timer of the host ran out.
 func ackTimeout(h *host) *expectation {
 	e := h.sends(timeouts)
+	e.mayBeLess(h.missed != "", h.missed) // the NAK that drew the resend, perhaps
 	e.cannotTell(h.blindTo == blind, "without the answers a timeout looks like a NAK")
 	e.mayBeMore(h.blindTo == partly, "some of what came to this host is not in the capture")
 	e.mayBeMore(has(h.sent, func(f *report.Flow) bool { return unexplained(f) > 0 }), "some resends have no cause in view")

@@ -201,3 +201,28 @@ func softCounter(rxe map[string]int64, host, name string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// TestExpectedCountersAreOfTheSum judges twice, and two captures together: the
+// counters are derived anew each time, and add up with the rows.
+func TestExpectedCountersAreOfTheSum(t *testing.T) {
+	one := analyze(t, filepath.Join(softroce, "det_drop.h1.pcap"), oneWorker())
+	both, err := report.Merge(one, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		analysis.Judge(one, detect.All(), oneWorker())
+		analysis.Judge(both, detect.All(), oneWorker())
+	}
+	rise := func(r *report.Report) (n int64) {
+		for _, c := range r.Counters[1].Counters {
+			if c.Name == "out_of_sequence" {
+				n += c.Value
+			}
+		}
+		return n
+	}
+	if len(both.Counters) != len(one.Counters) || rise(one) != 7 || rise(both) != 14 {
+		t.Errorf("%d of %d hosts, %d of %d", rise(one), len(one.Counters), rise(both), len(both.Counters))
+	}
+}

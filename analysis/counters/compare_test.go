@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		{"CNPs of both kinds", lossy, "# host 10.0.0.1\nrp_cnp_handled 0\nrp_cnp_ignored 5\n---\nrp_cnp_handled 3\nrp_cnp_ignored 6\n", report.Fits, "as the capture says"},
 		{"CNPs of one kind", lossy, "# host 10.0.0.1\nrp_cnp_handled 0\nrp_cnp_handled 3\n", report.Fits, "rp_cnp_ignored was not read"},
 		{"two ports", lossy, "# host 10.0.0.2\nlink m/1 out_of_sequence 1\nlink m/2 out_of_sequence 1\n---\nlink m/1 out_of_sequence 3\nlink m/2 out_of_sequence 2\n", report.Fits, "as the capture says"},
-		{"above a lower bound", waited, "# host 10.0.0.2\nout_of_sequence 0\nout_of_sequence 9\n", report.Fits, "fits: a NAK"},
+		{"above a lower bound", waited, "# host 10.0.0.2\nout_of_sequence 0\nout_of_sequence 9\n", report.Fits, "6 more, which fits: a NAK"},
 		{"below a lower bound", waited, "# host 10.0.0.2\nout_of_sequence 0\nout_of_sequence 2\n", report.Fewer, "1 fewer"},
 		{"below an upper bound", waited, "# host 10.0.0.1\npacket_seq_err 0\npacket_seq_err 1\n", report.Fits, "fits: some of the NAKs"},
 		{"what a tap does not tell", waited, "# host 10.0.0.1\nroce_adp_retrans 0\nroce_adp_retrans 1\n", report.Untold, "this tap does not tell"},

@@ -41,6 +41,8 @@ func (t *total) verdict(c *report.ReadCounter) (report.Verdict, string) {
 		return report.Fits, "as the capture says"
 	case why != "":
 		return report.Fits, "fits: " + why
+	case want.Bound == report.AtLeast && c.Rise > want.Value && want.Value > 0:
+		return report.Fits, fmt.Sprintf("%s more, which fits: %s", report.Count(c.Rise-want.Value), want.Why)
 	}
 	return report.Fits, "fits: " + want.Why
 }

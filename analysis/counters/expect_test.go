@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -158,5 +159,16 @@ func TestEveryAliasIsOfACounter(t *testing.T) {
 	}
 	if _, ok := Canonical("rx_out_of_buffer"); ok {
 		t.Error("the kernel's own queues count as RDMA's")
+	}
+}
+
+func BenchmarkExpect(b *testing.B) {
+	r := &report.Report{}
+	for i := range 1 << 17 {
+		src, dst := fmt.Sprintf("10.0.%d.%d", i>>8&3, i&255), fmt.Sprintf("10.1.0.%d", i>>10)
+		r.Flows = append(r.Flows, report.Flow{Src: src, Dst: dst, DestQP: uint32(i), Transport: "RC", NAKSequence: 1, PeerQP: qp(uint32(i)), RetransmittedTimeout: 1})
+	}
+	for b.Loop() {
+		Expect(r)
 	}
 }

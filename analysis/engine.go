@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/rocescope/rocescope/analysis/counters"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -32,7 +33,8 @@ func Run(ctx context.Context, src Source, as []*Analyzer, cfg *Config) (*report.
 	return r, errors.Join(err, merr)
 }
 
-// Judge sets the findings of a report, be it fresh, merged or read back.
+// Judge sets the findings of a report, and what the hosts' counters should read,
+// be it fresh, merged or read back.
 func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
 	r.Findings = []report.Finding{}
 	for _, a := range as {
@@ -41,6 +43,7 @@ func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
 		}
 	}
 	report.SortFindings(r.Findings)
+	r.Counters = counters.Expect(r)
 }
 
 // engine decodes frames and feeds the shards.

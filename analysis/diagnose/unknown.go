@@ -7,7 +7,7 @@ import (
 )
 
 // unknowns lists what the captures cannot answer, and how to take one that can.
-func unknowns(r *report.Report) []report.Unknown {
+func unknowns(r *report.Report) []report.Question {
 	if r.Totals.RoCE == 0 {
 		return nil
 	}
@@ -21,13 +21,13 @@ func unknowns(r *report.Report) []report.Unknown {
 
 type unknown struct {
 	t    *report.Totals
-	list []report.Unknown
+	list []report.Question
 }
 
-// say adds a question where n says that it is open; narrows is as in Unknown.
+// say adds a question where n says that it is open; narrows is as in report.Question.
 func (u *unknown) say(n int64, narrows bool, what, why, instead string) {
 	if n > 0 {
-		u.list = append(u.list, report.Unknown{What: what, Why: why, Instead: instead, Narrows: narrows})
+		u.list = append(u.list, report.Question{What: what, Why: why, Instead: instead, Narrows: narrows})
 	}
 }
 
@@ -91,8 +91,8 @@ func (u *unknown) frames(r *report.Report) {
 // pauses speaks of flow control.
 func (u *unknown) pauses() {
 	if u.t.PFC+u.t.Pause == 0 {
-		u.say(1, false, "pauses", "No PFC or PAUSE frame is here. Mirror ports and host captures leave MAC control frames out as a rule, so their absence says nothing.",
-			"Read rx_prio*_pause and tx_prio*_pause of the adapters (ethtool -S) and the switch's PFC counters, or tap the link itself.")
+		u.say(1, false, "pauses", "No PFC or PAUSE frame is here, but mirrors and host captures leave them out.",
+			"Read rx_prio*_pause and tx_prio*_pause (ethtool -S) and the switch's PFC counters, or tap the link.")
 	}
 }
 
@@ -107,6 +107,6 @@ func (u *unknown) setUp(r *report.Report) {
 			reliable++
 		}
 	}
-	u.say(reliable, false, "how the queue pairs were set up", "No connection management is here: it was before the capture, or went another way (NCCL and MPI use TCP).",
-		"Timeout, retry counts and path MTU are in the application's settings (NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT), or in a capture that starts before the connections.")
+	u.say(reliable, false, "how the queue pairs were set up", "No connection management is here.",
+		"Timeouts, retry counts and MTU are the application's settings (NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT).")
 }

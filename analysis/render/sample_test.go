@@ -98,7 +98,7 @@ func faulty() *report.Report {
 			f.ExplainedBy, f.Explanation = &burst, "The class of the ACKs is the one that fills."
 		}
 	}
-	r.NotKnowable = []report.Unknown{{What: "pauses", Why: "No PFC frame is here.", Instead: "Read rx_prio*_pause."}}
+	r.NotKnowable = []report.Question{{What: "pauses", Why: "No PFC frame is here.", Instead: "Read rx_prio*_pause."}}
 	return r
 }
 
@@ -148,7 +148,7 @@ func damaged() *report.Report {
 	}
 	row := connection("2001:db8:cafe:100:a00:27ff:fe4e:66a1", "2001:db8:cafe:200:a00:27ff:fe4e:66a2", 0xd1, 0xd2, 4900)[0]
 	row.PeerQP, row.AckRTT = nil, report.Hist{}
-	r.NotKnowable = []report.Unknown{{What: "the ICRC of 4,100 frames", Why: "These are cut.", Instead: "Capture whole frames.", Narrows: true}}
+	r.NotKnowable = []report.Question{{What: "the ICRC of 4,100 frames", Why: "These are cut.", Instead: "Capture whole frames.", Narrows: true}}
 	r.Flows = []report.Flow{row, {Src: report.Other, Dst: report.Other, Frames: 100, Bytes: 400_000}}
 	return r
 }

@@ -22,6 +22,8 @@ func writeText(w io.Writer, r *report.Report, opt Options) error {
 	f := factsOf(r)
 	p.head(r, &f)
 	p.findings(r, &f, cmp.Or(opt.Findings, 12))
+	p.counters(r)
+	p.readings(r)
 	p.unknown(r)
 	p.flows(r, cmp.Or(opt.Flows, 10))
 	_, err := io.WriteString(w, p.String())

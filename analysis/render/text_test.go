@@ -139,9 +139,9 @@ func TestTextHead(t *testing.T) {
 		want   string
 	}{
 		{"what could not be checked limits a clean bill", func(r *report.Report) {
-			r.NotKnowable = []report.Unknown{{What: "the ICRC of 3 frames", Narrows: true}}
+			r.NotKnowable = []report.Question{{What: "the ICRC of 3 frames", Narrows: true}}
 		}, "No fault found in what could be checked."},
-		{"what no capture of its kind shows does not", func(r *report.Report) { r.NotKnowable = []report.Unknown{{What: "pauses"}} }, "No fault found."},
+		{"what no capture of its kind shows does not", func(r *report.Report) { r.NotKnowable = []report.Question{{What: "pauses"}} }, "No fault found."},
 		{"the headline is the verdict", func(r *report.Report) {
 			r.Headline = "Odd. That explains z.z."
 			r.Findings = []report.Finding{{Rule: "x.y", Severity: report.Notice, Summary: "Odd."}}

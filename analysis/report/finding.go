@@ -66,8 +66,8 @@ type Finding struct {
 	Explanation string `json:"explanation,omitempty"`
 }
 
-// Unknown is a question that the capture cannot answer.
-type Unknown struct {
+// Question is one that the capture cannot answer.
+type Question struct {
 	What    string `json:"what"`    // the question, as a noun: "losses behind the tap"
 	Why     string `json:"why"`     // what is missing
 	Instead string `json:"instead"` // how to take a capture that answers it, or where else to look

@@ -72,6 +72,15 @@ func filled(r *Report) *Report {
 	for i := range out.Sections {
 		out.Sections[i].Tables = filledTables(out.Sections[i].Tables)
 	}
+	out.Counters = slices.Clone(r.Counters)
+	for i := range out.Counters {
+		out.Counters[i].Counters = list(out.Counters[i].Counters)
+	}
+	out.Readings = slices.Clone(r.Readings)
+	for i := range out.Readings {
+		d := &out.Readings[i]
+		d.Hosts, d.Devices, d.Counters = list(d.Hosts), list(d.Devices), list(d.Counters)
+	}
 	return &out
 }
 

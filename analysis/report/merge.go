@@ -17,8 +17,8 @@ import (
 // later capture goes on, and they stay two rows. A packet seen at two taps
 // counts twice.
 //
-// Findings are dropped: they do not add up and have to be judged anew on the
-// sum.
+// Findings and expected counters are dropped: they do not add up and have to be
+// judged anew on the sum.
 //
 // An error says that the reports do not fit: another schema, or a measure that
 // adds up in another way.

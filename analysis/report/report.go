@@ -23,10 +23,17 @@ type Report struct {
 	Flows    []Flow    `json:"flows"`
 	Findings []Finding `json:"findings"`
 	// NotKnowable are the questions that these captures cannot answer.
-	NotKnowable []Unknown `json:"not_knowable,omitempty"`
+	NotKnowable []Question `json:"not_knowable,omitempty"`
 	// Sections holds what analyzers measured beyond the columns of a flow, one
 	// for each analyzer that has something, ordered by name.
 	Sections []Section `json:"sections,omitempty"`
+	// Counters says what the adapters of the hosts should have counted. Like
+	// findings it is derived from the rest, dropped by Merge and set anew by a
+	// judge; hosts are in the order of their addresses.
+	Counters []HostCounters `json:"counters,omitempty"`
+	// Readings holds what adapters counted against Counters, where it was given.
+	// Merge drops it.
+	Readings []Reading `json:"counter_readings,omitempty"`
 }
 
 // Capture describes one input.

@@ -29,6 +29,7 @@ type analyzeOptions struct {
 	maxFlows   natural
 	workers    natural
 	strict     bool
+	counters   []string
 	color      choice
 	cpuProfile string
 	memProfile string
@@ -45,6 +46,15 @@ finding with the frames that prove it and a Wireshark filter that shows them.
 Several captures are merged in the order of time; frame numbers are then those
 of the whole. Format and compression of a capture are found by content. A
 capture that is damaged is analyzed as far as it can be read, and said to be so.
+
+The report says what the counters of the hosts' adapters should have risen by
+for this traffic. --counters FILE holds readings of them against that. A file
+has what ethtool -S, rdma statistic (with -j and -p, too) or grep . on
+/sys/class/infiniband/*/ports/*/hw_counters/* prints, or lines "name value"; a
+line "# host 10.0.0.2" above says whose they are. A counter that comes twice was
+read before and after the capture, and so was what stands above and below a line
+of dashes; one reading counts since the driver was loaded. The flag may be
+repeated, as for a file before and one after.
 
 The exit code is 0 when the analysis ran, whatever it found, 2 when the command
 line makes no sense, and 3 when no capture could be opened.`,
@@ -70,6 +80,7 @@ func (o *analyzeOptions) register(cmd *cobra.Command) {
 	f.Var(&o.maxFlows, "max-flows", "flows followed one by one; further ones count together")
 	f.Var(&o.workers, "workers", "how many cores to use")
 	f.BoolVar(&o.strict, "strict", false, "exit with 3 where any capture is damaged or cannot be opened")
+	f.StringArrayVar(&o.counters, "counters", nil, "hold the adapters' counters in `FILE` against the capture; see above")
 	f.Var(&o.color, "color", "colors; auto means on a terminal, unless NO_COLOR is set")
 	f.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of rocescope itself to `FILE`")
 	f.StringVar(&o.memProfile, "memprofile", "", "write a memory profile of rocescope itself to `FILE`")
@@ -104,6 +115,10 @@ func (a *app) analyze(ctx context.Context, o *analyzeOptions, args []string) err
 			return usage("give the report another name", "%s is an input, and would be overwritten by the report", name)
 		}
 	}
+	dumps, err := o.dumps()
+	if err != nil {
+		return err
+	}
 	ins, err := a.open(ctx, names)
 	if err != nil {
 		return err
@@ -117,8 +132,12 @@ func (a *app) analyze(ctx context.Context, o *analyzeOptions, args []string) err
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
+	unheld := hold(r, dumps)
 	if err := a.write(r, format, o); err != nil {
 		return err
+	}
+	if unheld != nil {
+		return unheld // the report is worth having all the same
 	}
 	if damaged := a.tellDamage(ins); o.strict && (damaged || ins.refused > 0) {
 		return &failure{exitUnreadable, "not all of the input could be read, which --strict does not put up with", ""}

@@ -28,7 +28,7 @@ const (
 // aside. A package of the project is named by its folder; a trailing slash
 // stands for all packages of another module.
 var arrows = map[string][]string{
-	"cmd/rocescope": {"analysis", "analysis/detect", "analysis/diagnose", "analysis/render", "analysis/report",
+	"cmd/rocescope": {"analysis", "analysis/counters", "analysis/detect", "analysis/diagnose", "analysis/render", "analysis/report",
 		"decode", "decode/ib", "decode/roce", "decode/capture", "pcaps/synth",
 		"github.com/google/gopacket/", "github.com/spf13/"},
 
@@ -37,7 +37,8 @@ var arrows = map[string][]string{
 	"decode/roce":    {"decode/ib", "github.com/google/gopacket/"},
 	"decode/capture": {"decode", "github.com/klauspost/compress/", "golang.org/x/sys/", "golang.org/x/net/bpf/"},
 
-	"analysis":               {"analysis/report", "analysis/internal/stat", "decode", "decode/ib"},
+	"analysis":               {"analysis/counters", "analysis/report", "analysis/internal/stat", "decode", "decode/ib"},
+	"analysis/counters":      {"analysis/report"},
 	"analysis/detect":        {"analysis", "analysis/report", "analysis/internal/stat", "decode", "decode/ib"},
 	"analysis/diagnose":      {"analysis/report"},
 	"analysis/internal/stat": {},

@@ -1,0 +1,85 @@
+package detect
+
+import (
+	"strings"
+
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+// role is what a pausing MAC is, as far as the RoCE frames with it tell.
+type role uint8
+
+const (
+	roleUnknown role = iota // RoCE goes to it and none comes from it, or there is none at all
+	roleHost                // it sends RoCE of one address, which no router has touched
+	roleRouter              // it sends RoCE of several addresses, or what was routed
+	roleSwitch              // it has no part in any RoCE frame: a port that only forwards
+)
+
+// macUse is how RoCE frames bear one MAC.
+type macUse struct {
+	from             []string // addresses that send with it
+	to               int64    // frames that go to it
+	routed, unrouted int64    // frames from it
+}
+
+func macUses(r *report.Report) map[string]*macUse {
+	out := map[string]*macUse{}
+	for _, row := range r.Rows("pfc", "macs") {
+		u := out[row.Key[0]]
+		if u == nil {
+			u = &macUse{}
+			out[row.Key[0]] = u
+		}
+		u.to += row.Values[1]
+		if row.Values[0] > 0 {
+			u.from = append(u.from, row.Key[1])
+			u.routed += row.Values[2]
+			u.unrouted += row.Values[0] - row.Values[2]
+		}
+	}
+	return out
+}
+
+// roleOf tells what a MAC is; roce says whether the capture holds any RoCE.
+func (u *macUse) roleOf(roce bool) role {
+	switch {
+	case u == nil && roce:
+		return roleSwitch
+	case u == nil || len(u.from) == 0:
+		return roleUnknown
+	case u.routed > u.unrouted || !oneHost(u.from):
+		return roleRouter
+	}
+	return roleHost
+}
+
+// oneHost reports whether addresses can be one adapter's: one of IPv4, one of
+// IPv6, and one of the link alone.
+func oneHost(addrs []string) bool {
+	var n [3]int
+	for _, a := range addrs {
+		switch {
+		case strings.HasPrefix(a, "fe80:"):
+			n[2]++
+		case strings.Contains(a, ":"):
+			n[1]++
+		default:
+			n[0]++
+		}
+	}
+	return max(n[0], n[1], n[2]) <= 1
+}
+
+// how says how a role is known.
+func (k role) how() string {
+	switch k {
+	case roleHost:
+		return "that MAC sends RoCE of its own address alone, with a TTL that no router has lowered"
+	case roleRouter:
+		return "that MAC forwards RoCE of other addresses, so it is a router's port"
+	case roleSwitch:
+		return "no RoCE frame of this capture comes from that MAC or goes to it, as it would with a host, so it is a switch's port"
+	}
+	return "no RoCE frame of this capture comes from that MAC, so a host and the router in front of it look alike"
+}

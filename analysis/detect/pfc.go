@@ -32,16 +32,17 @@ const wholeLink = 8
 
 // pfcWatch follows all pauses of a capture, and what was marked before them.
 type pfcWatch struct {
-	cfg     *analysis.Config
-	index   map[pauserKey]*pauser
-	list    []*pauser // in the order of their first frame
-	beyond  int64     // frames of pausers that found no room
-	spreads map[pfcSpreadKey]*pfcSpread
-	ect     [wholeLink + 1]int64 // by class: data frames that could be marked, until one was
-	marked  [wholeLink + 1]bool
-	seen    bool
-	first   int64 // time of the capture's first frame
-	last    int64
+	cfg      *analysis.Config
+	index    map[pauserKey]*pauser
+	list     []*pauser // in the order of their first frame
+	beyond   int64     // frames of pausers that found no room
+	spreads  map[pfcSpreadKey]*pfcSpread
+	episodes [wholeLink + 1]episode // by priority
+	ect      [wholeLink + 1]int64   // by class: data frames that could be marked, until one was
+	marked   [wholeLink + 1]bool
+	seen     bool
+	first    int64 // time of the capture's first frame
+	last     int64
 }
 
 // pausersMax is how many pausing ports are told apart, whatever MACs frames say.
@@ -66,6 +67,7 @@ type pauser struct {
 	unmarked, ectBefore int64      // pauses before any mark, and what could have been marked
 	open                pfcStretch // in force
 	storms              []pfcStretch
+	episode             int64 // the last that it joined
 }
 
 func newPFCWatch(c *analysis.Config) analysis.Watcher {

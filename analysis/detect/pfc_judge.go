@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -59,6 +60,9 @@ func (v *pfcView) pausedFinding(x *pausing, rule string, s report.Severity) repo
 	}
 	f.Not = "Not resumes alone: a time of 0 ends a pause and is not counted. As to whose it is: " + x.role.how() + "."
 	f.Advice = x.advice()
+	if len(v.edges) > 0 {
+		f.Not += " Who came first rests on the clocks of the taps."
+	}
 	if o := v.origin(x); o != nil {
 		f.Advice = "Look first at " + o.name() + ", where these pauses began. " + f.Advice
 	}
@@ -85,10 +89,10 @@ func rateText(x *pausing) string {
 // windowText tells of a window that was much worse than the whole.
 func (v *pfcView) windowText(x *pausing) string {
 	w := v.c.Limits.PauseWindow
-	if x.span < 2*w || float64(x.worst)/float64(max(1, w)) < 1.2*float64(x.least)/float64(x.span) {
+	if w <= 0 || x.span < 2*w || float64(x.worstMost)/float64(w) < 1.2*float64(x.most)/float64(x.span) {
 		return ""
 	}
-	return fmt.Sprintf(", and in its worst %s %s of the time", report.Duration(w), report.Share(min(x.worst, w), w))
+	return fmt.Sprintf(", and in its worst %s %s of it", report.Duration(w), ranged(x.worst, x.worstMost, func(ns int64) string { return report.Share(min(ns, w), w) }))
 }
 
 func (v *pfcView) quietText(x *pausing) string {
@@ -111,7 +115,7 @@ func (x *pausing) advice() string {
 	switch x.role {
 	case roleHost:
 		return fmt.Sprintf("Look at %s: PCIe width and speed, NUMA and IOMMU settings, a full receive buffer (`ethtool -S` tx_prio%s_pause, rx_prio%s_buf_discard, outbound_pci_stalled_wr; `lspci -vv` LnkSta).", x.addr, n, n)
-	case roleUnknown:
+	case roleUnknown, roleNobody:
 		return fmt.Sprintf("Find the port with this MAC (`show mac`, `ip neigh`, LLDP). On a host `ethtool -S` tx_prio%s_pause should rise, on a switch the transmit column of `show pfc counters`.", n)
 	}
 	return fmt.Sprintf("The congestion lies behind that port, not on this link: follow `show pfc counters` and `show queue watermark` of the switch to the egress port that is full, and ask what many senders share there, or which host pauses it in turn. The sender here counts them in `ethtool -S` rx_prio%s_pause and rx_prio%s_pause_duration.", n, n)
@@ -141,8 +145,7 @@ func (v *pfcView) storms() []report.Finding {
 
 func (v *pfcView) stormFinding(x *pausing, row report.Row, n int64) report.Finding {
 	held, frames, unbroken := row.Values[0], row.Values[1], row.Values[2]
-	var from int64
-	fmt.Sscan(row.Key[3], &from)
+	from, _ := strconv.ParseInt(row.Key[3], 10, 64)
 	f := report.Finding{
 		Rule: "pfc.storm", Severity: report.Critical, Confidence: report.Certain, FirstNs: from, LastNs: from + held, Count: n,
 		Frames: fewFrames([]uint64{uint64(max(0, row.Values[3])), uint64(max(0, row.Values[4]))}),

@@ -64,18 +64,18 @@ func (v *pfcView) afterPFC() []report.Finding {
 		f := report.Finding{
 			Rule: "ecn.after-pfc", Severity: report.Notice, Confidence: report.Possible, FirstNs: x.firstNs, LastNs: x.lastNs, Count: x.unmarked, Frames: x.frames(),
 			Values: map[string]int64{"unmarked_xoff_frames": x.unmarked, "ect_data_frames": x.ect},
-			Summary: fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor any CNP seen: the marking threshold lies above the pause threshold, or ECN is off on that queue.",
+			Summary: fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor was any CNP seen: the marking threshold lies above the pause threshold, or ECN is off on that queue.",
 				x.name(), x.priority, report.Counted(x.unmarked, "pause"), report.Counted(x.ect, "data frame")),
 			Not:    "Not data that cannot be marked: it is ECT. Where the full queue lies behind the tap its marks are not in view, but their CNPs would be, unless the receiver's notification point is off.",
 			Advice: "Compare the queue's ECN thresholds with the XOFF threshold of its buffer (`show ecn`, `show buffer configuration`): marks should begin well below, so that senders slow down before the link stops. Check np_ecn_marked_roce_packets and np_cnp_sent of the receivers.",
 			Filter: x.filter() + " || infiniband && (ip.dsfield.ecn == 3 || ipv6.tclass.ecn == 3) || " + cnpFilter,
 		}
-		if x.severity(v.c) == report.Info {
-			f.Severity = report.Info // the odd short pause
+		if x.severity(v.c) == report.Info || x.role == roleNobody {
+			f.Severity = report.Info // the odd short pause, or one of which nothing is sure
 		}
 		if x.role == roleHost {
 			f.Severity = report.Info
-			f.Summary = fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor any CNP seen: the full buffer is the host's own, and no switch marks for it.",
+			f.Summary = fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor was any CNP seen: the full buffer is the host's own, and no switch marks for it.",
 				x.name(), x.priority, report.Counted(x.unmarked, "pause"), report.Counted(x.ect, "data frame"))
 			f.Advice = "ECN cannot slow senders down for a slow host before it pauses its switch. Look at the host first, as pfc.host says."
 		}

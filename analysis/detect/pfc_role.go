@@ -14,6 +14,7 @@ const (
 	roleHost                // it sends RoCE of one address, which no router has touched
 	roleRouter              // it sends RoCE of several addresses, or what was routed
 	roleSwitch              // it has no part in any RoCE frame: a port that only forwards
+	roleNobody              // no port can have it
 )
 
 // macUse is how RoCE frames bear one MAC.
@@ -42,8 +43,10 @@ func macUses(r *report.Report) map[string]*macUse {
 }
 
 // roleOf tells what a MAC is; roce says whether the capture holds any RoCE.
-func (u *macUse) roleOf(roce bool) role {
+func (u *macUse) roleOf(mac string, roce bool) role {
 	switch {
+	case impossible(mac) != "":
+		return roleNobody
 	case u == nil && roce:
 		return roleSwitch
 	case u == nil || len(u.from) == 0:
@@ -80,6 +83,8 @@ func (k role) how() string {
 		return "that MAC forwards RoCE of other addresses, so it is a router's port"
 	case roleSwitch:
 		return "no RoCE frame of this capture comes from that MAC or goes to it, as it would with a host, so it is a switch's port"
+	case roleNobody:
+		return "that MAC can be nobody's"
 	}
 	return "no RoCE frame of this capture comes from that MAC, so a host and the router in front of it look alike"
 }

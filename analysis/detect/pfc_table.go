@@ -73,7 +73,7 @@ func (w *pfcWatch) values(x *pauser) []int64 {
 }
 
 func (w *pfcWatch) spreadTable() report.Table {
-	t := report.Table{Name: "spread", Help: "Ports that began to pause a priority while one of another interface held it: the later one has \"then\" before its names.",
+	t := report.Table{Name: "spread", Help: "Ports that joined others of another interface in pausing a priority, each behind the one that joined before: the later one has \"then\" before its names.",
 		Keys: []string{"interface", "mac", "priority", "then_interface", "then_mac", "then_priority"}, Columns: []report.Column{
 			{Name: "times", Kind: report.Sum}, {Name: "shortest_ns", Unit: "ns", Kind: report.Floor},
 			{Name: "first_ns", Unit: "ns", Kind: report.Floor}, {Name: "first_frame", Kind: report.Floor}}}

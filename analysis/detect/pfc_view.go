@@ -41,7 +41,7 @@ func readPFC(r *report.Report, c *analysis.Config) *pfcView {
 		x := index[k]
 		if x == nil {
 			u := uses[k[0]]
-			x = &pausing{mac: k[0], priority: k[1], role: u.roleOf(r.Totals.RoCE > 0)}
+			x = &pausing{mac: k[0], priority: k[1], role: u.roleOf(k[0], r.Totals.RoCE > 0)}
 			if x.role == roleHost {
 				x.addr = strings.Join(u.from, ", ")
 			}
@@ -132,6 +132,10 @@ func (x *pausing) severity(c *analysis.Config) report.Severity {
 	return report.Info
 }
 
+// quietShare is of which part of the pauses, by time or number, a row must have
+// been silent to be told: gaps of its own fall into a pause now and then.
+const quietShare = 4
+
 // quiet returns the rows that stood still for a port, those that stood longest
 // first: a host's pauses stop what goes to it, a switch's at the link of one host
 // stop what that host sends.
@@ -149,7 +153,9 @@ func (v *pfcView) quiet(x *pausing) []report.Row {
 		if x.role == roleHost && !toward || !toward && from != "" && row.Key[2] != from {
 			continue
 		}
-		out = append(out, row)
+		if fell := quietShare*row.Values[0] >= x.most || quietShare*row.Values[1] >= x.stretches; fell {
+			out = append(out, row)
+		}
 	}
 	return report.MostFirst(out)
 }

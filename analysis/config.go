@@ -77,6 +77,10 @@ type Limits struct {
 	// hundredth of the time is a hundredth of the link's rate lost, time and
 	// again.
 	PauseShare float64
+	// PauseLeast is how long, in ns, pauses must be in all to be more than a
+	// single burst absorbed, which a short capture would blow up to a large share:
+	// the headroom of a port drains in about that time at 100 Gbit/s.
+	PauseLeast int64
 	// PauseWindow is the window, in ns, over which choppy pauses are added up:
 	// half of what a watchdog waits, which sees unbroken ones only.
 	PauseWindow int64
@@ -116,6 +120,7 @@ func Defaults(workers int) *Config {
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
 			PauseShare:      0.01,
+			PauseLeast:      20_000,
 			PauseWindow:     100_000_000,
 			StormAfter:      200_000_000,
 			ECTBeforePause:  100,

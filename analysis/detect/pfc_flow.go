@@ -27,7 +27,7 @@ type quietPort struct {
 }
 
 // quietPorts is how many ports are held against each row.
-const quietPorts = 8
+const quietPorts = 16
 
 // pfcFlow is what a row has to do with pauses. Its list stays empty while no
 // pause is seen.

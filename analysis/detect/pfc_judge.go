@@ -51,10 +51,7 @@ func (v *pfcView) pausedFinding(x *pausing, rule string, s report.Severity) repo
 		},
 		Filter: x.filter(),
 	}
-	f.Summary = fmt.Sprintf("%s paused %s for %s, %s of the time, by %s and %s, at most %s at a stretch%s%s%s%s.",
-		x.name(), x.what(), ranged(x.least, x.most, report.Duration), ranged(x.least, x.most, func(ns int64) string { return report.Share(min(ns, x.span), x.span) }),
-		report.Counted(x.xoff, "pause"), report.Counted(x.xon, "resume"), ranged(x.longest, x.longestMost, report.Duration),
-		v.windowText(x), v.quietText(x), v.spreadText(x), rateText(x))
+	f.Summary = v.pausedText(x)
 	if x.rate == 0 && s == report.Notice {
 		f.Confidence = report.Possible
 	}
@@ -67,6 +64,18 @@ func (v *pfcView) pausedFinding(x *pausing, rule string, s report.Severity) repo
 		f.Advice = "Look first at " + o.name() + ", where these pauses began. " + f.Advice
 	}
 	return f
+}
+
+func (v *pfcView) pausedText(x *pausing) string {
+	if x.most == 0 {
+		return fmt.Sprintf("%s asked for a pause of %s by %s (%s quanta) just where the capture ends: how long it lasted is not to be seen.",
+			x.name(), x.what(), report.Counted(x.xoff, "frame"), report.Count(x.quanta))
+	}
+	share := func(ns int64) string { return report.Share(min(ns, x.span), x.span) }
+	return fmt.Sprintf("%s paused %s for %s, %s of the time, by %s and %s, at most %s at a stretch%s%s%s%s.",
+		x.name(), x.what(), ranged(x.least, x.most, report.Duration), ranged(x.least, x.most, share),
+		report.Counted(x.xoff, "pause"), report.Counted(x.xon, "resume"), ranged(x.longest, x.longestMost, report.Duration),
+		v.windowText(x), v.quietText(x), v.spreadText(x), rateText(x))
 }
 
 // ranged writes what lies between two values; of equal ones, one.
@@ -89,7 +98,7 @@ func rateText(x *pausing) string {
 // windowText tells of a window that was much worse than the whole.
 func (v *pfcView) windowText(x *pausing) string {
 	w := v.c.Limits.PauseWindow
-	if w <= 0 || x.span < 2*w || float64(x.worstMost)/float64(w) < 1.2*float64(x.most)/float64(x.span) {
+	if w <= 0 || x.span < 2*w || float64(x.worstMost) < v.c.Limits.PauseShare*float64(w) || float64(x.worstMost)/float64(w) < 1.2*float64(x.most)/float64(x.span) {
 		return ""
 	}
 	return fmt.Sprintf(", and in its worst %s %s of it", report.Duration(w), ranged(x.worst, x.worstMost, func(ns int64) string { return report.Share(min(ns, w), w) }))
@@ -123,21 +132,28 @@ func (x *pausing) advice() string {
 
 // storms speaks of ports that held a priority longer than a watchdog waits.
 func (v *pfcView) storms() []report.Finding {
+	type storms struct {
+		worst report.Row
+		n     int64
+	}
+	of := map[[2]string]*storms{}
+	for _, row := range v.r.Rows("pfc", "storms") {
+		if row.Values[0] < v.c.Limits.StormAfter {
+			continue
+		}
+		k := [2]string{row.Key[1], row.Key[2]}
+		if of[k] == nil {
+			of[k] = &storms{worst: row}
+		}
+		of[k].n++
+		if row.Values[0] > of[k].worst.Values[0] {
+			of[k].worst = row
+		}
+	}
 	var out []report.Finding
 	for _, x := range v.ports {
-		var worst report.Row
-		n := int64(0)
-		for _, row := range v.r.Rows("pfc", "storms") {
-			if row.Key[1] != x.mac || row.Key[2] != x.priority || row.Values[0] < v.c.Limits.StormAfter {
-				continue
-			}
-			n++
-			if worst.Values == nil || row.Values[0] > worst.Values[0] {
-				worst = row
-			}
-		}
-		if n > 0 {
-			out = append(out, v.stormFinding(x, worst, n))
+		if s := of[[2]string{x.mac, x.priority}]; s != nil {
+			out = append(out, v.stormFinding(x, s.worst, s.n))
 		}
 	}
 	return condense(out, "pausing port", pfcFilter+" || "+pauseFilter)
@@ -179,7 +195,7 @@ func (v *pfcView) hosts() []report.Finding {
 		}
 		x := slices.MaxFunc(ports, func(a, b *pausing) int { return int(a.least - b.least) })
 		f := report.Finding{
-			Rule: "pfc.host", Severity: report.Notice, Confidence: report.Likely, FirstNs: x.firstNs, LastNs: x.lastNs, Frames: x.frames(),
+			Rule: "pfc.host", Severity: report.Info, Confidence: report.Likely, FirstNs: x.firstNs, LastNs: x.lastNs, Frames: x.frames(),
 			Values: map[string]int64{"paused_ns": x.least, "paused_most_ns": x.most},
 			Not:    "Not back-pressure of a switch: " + x.role.how() + ".",
 			Advice: x.advice(), Filter: "(" + pfcFilter + " || " + pauseFilter + ") && eth.src == " + mac,
@@ -189,8 +205,11 @@ func (v *pfcView) hosts() []report.Finding {
 			f.Count += p.xoff
 			f.FirstNs, f.LastNs = min(f.FirstNs, p.firstNs), max(f.LastNs, p.lastNs)
 			what = append(what, p.what())
-			if p.severity(v.c) == report.Warning {
+			switch {
+			case p.severity(v.c) == report.Warning:
 				f.Severity = report.Warning
+			case f.Severity == report.Info && p.most >= v.c.Limits.PauseLeast:
+				f.Severity = report.Notice // for a host should not pause at all
 			}
 		}
 		f.Values["xoff_frames"] = f.Count

@@ -58,7 +58,7 @@ func impossible(mac string) string {
 func (v *pfcView) afterPFC() []report.Finding {
 	var out []report.Finding
 	for _, x := range v.ports {
-		if x.unmarked == 0 || x.ect < int64(v.c.Limits.ECTBeforePause) || !v.bothWays() {
+		if x.unmarked == 0 || x.ect < int64(v.c.Limits.ECTBeforePause) || !v.twoWays {
 			continue // or no CNP could be seen
 		}
 		f := report.Finding{
@@ -82,19 +82,4 @@ func (v *pfcView) afterPFC() []report.Finding {
 		out = append(out, f)
 	}
 	return condense(out, "pausing port", pfcFilter)
-}
-
-// bothWays reports whether data and its way back are in view between any two
-// hosts.
-func (v *pfcView) bothWays() bool {
-	pairs := map[hosts]bool{}
-	for i := range v.r.Flows {
-		pairs[hostsOf(&v.r.Flows[i])] = true
-	}
-	for h := range pairs {
-		if h.src != h.dst && pairs[h.back()] {
-			return true
-		}
-	}
-	return false
 }

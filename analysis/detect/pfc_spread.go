@@ -74,16 +74,23 @@ func (v *pfcView) before(x *pausing) *pfcEdge {
 // spreadText says what a port follows, or what follows it, step by step.
 func (v *pfcView) spreadText(x *pausing) string {
 	if e := v.before(x); e != nil {
-		text := fmt.Sprintf("; it followed %s %s, at the soonest %s later", e.first.name(), report.Counted(e.times, "time"), report.Duration(e.after))
+		text := fmt.Sprintf("; it came behind %s by %s", e.first.name(), report.Duration(e.after))
 		if o := v.origin(x); o != nil && o != e.first {
 			text += ", and all began at " + o.name()
 		}
 		return text
 	}
-	text, link := "", "; it was the first to pause, and "
-	for _, e := range v.chain(x) {
-		text += fmt.Sprintf("%s%s followed %s at the soonest %s later", link, e.then.name(), e.first.name(), report.Duration(e.after))
-		link = ", then "
+	text, last := "", x
+	for i, e := range v.chain(x) {
+		switch {
+		case i == 0:
+			text = fmt.Sprintf("; it was the first to pause, %s joined %s later", e.then.name(), report.Duration(e.after))
+		case e.first == last:
+			text += fmt.Sprintf(", %s %s after that", e.then.name(), report.Duration(e.after))
+		default:
+			text += fmt.Sprintf(", %s %s after %s", e.then.name(), report.Duration(e.after), e.first.name())
+		}
+		last = e.then
 	}
 	return text
 }

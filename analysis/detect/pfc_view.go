@@ -30,6 +30,8 @@ type pfcView struct {
 	c     *analysis.Config
 	ports []*pausing // in the order of the table
 	edges []pfcEdge
+	// twoWays says that both directions are in view between some two hosts.
+	twoWays bool
 }
 
 func readPFC(r *report.Report, c *analysis.Config) *pfcView {
@@ -50,10 +52,9 @@ func readPFC(r *report.Report, c *analysis.Config) *pfcView {
 		}
 		x.add(row.Values)
 	}
-	for _, x := range v.ports {
-		x.quiet = v.quiet(x)
-	}
+	v.readQuiet(index)
 	v.edges = readSpread(r, index)
+	v.twoWays = bothWays(r)
 	return v
 }
 
@@ -124,7 +125,9 @@ func (x *pausing) share(ns, worst, window int64) float64 {
 func (x *pausing) severity(c *analysis.Config) report.Severity {
 	l := &c.Limits
 	switch {
-	case x.share(x.least, x.worst, l.PauseWindow) >= l.PauseShare:
+	case x.most < l.PauseLeast:
+		return report.Info
+	case x.least >= l.PauseLeast && x.share(x.least, x.worst, l.PauseWindow) >= l.PauseShare:
 		return report.Warning
 	case x.share(x.most, x.worstMost, l.PauseWindow) >= l.PauseShare:
 		return report.Notice // on a slow link
@@ -136,28 +139,38 @@ func (x *pausing) severity(c *analysis.Config) report.Severity {
 // been silent to be told: gaps of its own fall into a pause now and then.
 const quietShare = 4
 
-// quiet returns the rows that stood still for a port, those that stood longest
-// first: a host's pauses stop what goes to it, a switch's at the link of one host
-// stop what that host sends.
-func (v *pfcView) quiet(x *pausing) []report.Row {
-	var out []report.Row
-	from := ""
-	if x.role != roleHost {
-		from = commonHost(v.r)
-	}
+// readQuiet gives each port the rows that stood still for it, those that stood
+// longest first: a host's pauses stop what goes to it, a switch's at the link of
+// one host stop what that host sends.
+func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
+	from := commonHost(v.r)
 	for _, row := range v.r.Rows("pfc", "quiet") {
-		if row.Key[0] != x.mac || row.Key[1] != x.priority {
+		x := index[[2]string{row.Key[0], row.Key[1]}]
+		if x == nil || quietShare*row.Values[0] < x.most && quietShare*row.Values[1] < x.stretches {
 			continue
 		}
 		toward := row.Values[2] > 0
-		if x.role == roleHost && !toward || !toward && from != "" && row.Key[2] != from {
-			continue
-		}
-		if fell := quietShare*row.Values[0] >= x.most || quietShare*row.Values[1] >= x.stretches; fell {
-			out = append(out, row)
+		if toward || x.role != roleHost && (from == "" || row.Key[2] == from) {
+			x.quiet = append(x.quiet, row)
 		}
 	}
-	return report.MostFirst(out)
+	for _, x := range v.ports {
+		x.quiet = report.MostFirst(x.quiet)
+	}
+}
+
+// bothWays reports whether there are rows in both directions between any two
+// hosts.
+func bothWays(r *report.Report) bool {
+	pairs := map[hosts]bool{}
+	for i := range r.Flows {
+		h := hostsOf(&r.Flows[i])
+		if h.src != h.dst && pairs[h.back()] {
+			return true
+		}
+		pairs[h] = true
+	}
+	return false
 }
 
 // commonHost returns the address that takes part in every row, where there is

@@ -36,6 +36,7 @@ type pfcFlow struct {
 	ttl        uint8
 	v2         bool
 	used, data bool
+	tagged     bool
 	last       int64 // time of the last data frame
 	usual      int64 // ns between data frames that follow one another
 	quiet      []quiet
@@ -124,6 +125,7 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	case !long:
 		f.usual = max(1, (7*f.usual+gap)/8)
 	}
+	f.tagged = p.Tagged
 	f.data, f.last = true, max(f.last, p.Time)
 }
 
@@ -155,7 +157,7 @@ func (o *pfc) Report(r *report.Report) {
 		Keys: []string{"mac", "address"}, Columns: columns("frames", "from_frames", "to_frames", "routed_frames")}
 	still := report.Table{Name: "quiet", Help: "Rows whose data stood still while a port paused: at least half of each gap was paused.",
 		Keys: []string{"mac", "priority", "src", "dst", "dest_qp"}, Columns: []report.Column{
-			{Name: "silent_ns", Unit: "ns", Kind: report.Sum}, {Name: "times", Kind: report.Sum}, {Name: "toward", Kind: report.Peak}}}
+			{Name: "silent_ns", Unit: "ns", Kind: report.Sum}, {Name: "times", Kind: report.Sum}, {Name: "toward", Kind: report.Peak}, {Name: "untagged", Kind: report.Peak}}}
 	for id := range o.flows {
 		x, f := &o.flows[id], &r.Flows[id]
 		if f.Src == report.Other || !x.used || x.src == [6]byte{} && x.dst == [6]byte{} {
@@ -186,12 +188,15 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 		if q.times == 0 {
 			continue
 		}
-		toward := int64(0)
+		var toward, untagged int64
 		if port.mac == x.dst {
 			toward = 1
 		}
+		if !x.tagged && port.priority != wholeLink {
+			untagged = 1
+		}
 		out = append(out, report.Row{Key: []string{macName(port.mac), pausePriority(port.priority), f.Src, f.Dst, qpText(f.DestQP)},
-			Values: []int64{q.ns, q.times, toward}})
+			Values: []int64{q.ns, q.times, toward, untagged}})
 	}
 	return out
 }

@@ -141,12 +141,13 @@ const quietShare = 4
 
 // readQuiet gives each port the rows that stood still for it, those that stood
 // longest first: a host's pauses stop what goes to it, a switch's at the link of
-// one host stop what that host sends.
+// one host stop what that host sends. Rows without a tag may be of any
+// priority, so they are told only where one alone is paused.
 func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
-	from := commonHost(v.r)
+	from, several := commonHost(v.r), v.priorities() > 1
 	for _, row := range v.r.Rows("pfc", "quiet") {
 		x := index[[2]string{row.Key[0], row.Key[1]}]
-		if x == nil || quietShare*row.Values[0] < x.most && quietShare*row.Values[1] < x.stretches {
+		if x == nil || row.Values[3] > 0 && several || quietShare*row.Values[0] < x.most && quietShare*row.Values[1] < x.stretches {
 			continue
 		}
 		toward := row.Values[2] > 0
@@ -157,6 +158,17 @@ func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
 	for _, x := range v.ports {
 		x.quiet = report.MostFirst(x.quiet)
 	}
+}
+
+// priorities returns how many priorities are paused at all.
+func (v *pfcView) priorities() int {
+	paused := map[string]bool{}
+	for _, x := range v.ports {
+		if x.xoff > 0 && x.priority != pausePriority(wholeLink) {
+			paused[x.priority] = true
+		}
+	}
+	return len(paused)
 }
 
 // bothWays reports whether there are rows in both directions between any two

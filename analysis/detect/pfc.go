@@ -37,8 +37,8 @@ type pfcWatch struct {
 	list     []*pauser // in the order of their first frame
 	beyond   int64     // frames of pausers that found no room
 	spreads  map[pfcSpreadKey]*pfcSpread
-	episodes [wholeLink + 1]episode // by priority
-	ect      [wholeLink + 1]int64   // by class: data frames that could be marked, until one was
+	episodes [wholeLink + 1]pfcEpisode // by priority
+	ect      [wholeLink + 1]int64      // by class: data frames that could be marked, until one was
 	marked   [wholeLink + 1]bool
 	seen     bool
 	first    int64 // time of the capture's first frame
@@ -78,7 +78,7 @@ func (w *pfcWatch) Watch(p *decode.Packet) {
 	if !w.seen {
 		w.seen, w.first, w.last = true, p.Time, p.Time
 	}
-	w.first, w.last = min(w.first, p.Time), max(w.last, p.Time)
+	w.last = max(w.last, p.Time)
 	switch p.Status {
 	case decode.RoCE:
 		w.markable(p)
@@ -95,6 +95,9 @@ func (w *pfcWatch) Watch(p *decode.Packet) {
 
 // markable counts what a switch could have marked, up to the first mark.
 func (w *pfcWatch) markable(p *decode.Packet) {
+	if w.marked[wholeLink] {
+		return
+	}
 	class := uint8(wholeLink)
 	if p.Tagged {
 		class = p.PCP
@@ -111,7 +114,7 @@ func (w *pfcWatch) markable(p *decode.Packet) {
 
 // mark takes the first mark of a class. Without a tag it may be of any.
 func (w *pfcWatch) mark(class uint8, t int64) {
-	if w.marked[class] || w.marked[wholeLink] {
+	if w.marked[class] {
 		return
 	}
 	w.marked[class] = true

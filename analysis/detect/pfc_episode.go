@@ -16,10 +16,10 @@ type pfcSpread struct {
 	firstAt         uint64
 }
 
-// episode is a time in which at each moment some port holds a priority. Ports
+// pfcEpisode is a time in which at each moment some port holds a priority. Ports
 // join it one after the other, as pauses spread; that each of them pauses again
 // and again meanwhile says nothing of who began.
-type episode struct {
+type pfcEpisode struct {
 	number   int64
 	joined   *pauser // the last to join
 	joinedNs int64

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"net"
+	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -32,18 +33,19 @@ const quietPorts = 16
 // pfcFlow is what a row has to do with pauses. Its list stays empty while no
 // pause is seen.
 type pfcFlow struct {
-	src, dst   [6]byte // of the first frame
+	src, dst   [6]byte // of the first frame, as are the next
+	vlan       uint16  // 0 where untagged
 	ttl        uint8
 	v2         bool
 	used, data bool
 	tagged     bool
 	last       int64 // time of the last data frame
 	usual      int64 // ns between data frames that follow one another
-	quiet      []quiet
+	quiet      []pfcQuiet
 }
 
-// quiet is how a row stood still while one port paused.
-type quiet struct {
+// pfcQuiet is how a row stood still while one port paused.
+type pfcQuiet struct {
 	held  int64 // pfcHold.held when its last data frame came
 	ns    int64 // of pause within gaps that are mostly pause
 	times int64
@@ -60,7 +62,7 @@ func (o *pfc) Observe(b *analysis.Batch) {
 		case counts(b, i):
 			f := at(&o.flows, b.Flow[i])
 			if !f.used {
-				f.used, f.src, f.dst, f.ttl, f.v2 = true, p.SrcMAC, p.DstMAC, p.TTL, p.Version == 2
+				f.used, f.src, f.dst, f.vlan, f.ttl, f.v2 = true, p.SrcMAC, p.DstMAC, p.VLAN, p.TTL, p.Version == 2
 			}
 			if p.MovesData() {
 				o.data(f, p)
@@ -99,16 +101,16 @@ func (o *pfc) set(p *decode.Packet, priority uint8, quanta uint16) {
 	o.ports = append(o.ports, x)
 }
 
-// silence is how many times longer than usual a gap must be to be none of the
+// pfcSilence is how many times longer than usual a gap must be to be none of the
 // row's own.
-const silence = 4
+const pfcSilence = 4
 
 // data takes a frame that moves data.
 func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	gap := p.Time - f.last
 	long := f.silent(gap)
 	if len(f.quiet) < len(o.ports) {
-		f.quiet = append(f.quiet, make([]quiet, len(o.ports)-len(f.quiet))...)
+		f.quiet = append(f.quiet, make([]pfcQuiet, len(o.ports)-len(f.quiet))...)
 	}
 	for i := range f.quiet {
 		x, q := &o.ports[i], &f.quiet[i]
@@ -131,12 +133,12 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 
 // silent reports whether a gap before a data frame is longer than usual.
 func (f *pfcFlow) silent(gap int64) bool {
-	return f.data && f.usual > 0 && gap >= silence*f.usual
+	return f.data && f.usual > 0 && gap >= pfcSilence*f.usual
 }
 
 // add takes a gap of which some time was paused. It is owed to the pause where
 // that fills the better half of it.
-func (q *quiet) add(paused, gap int64) {
+func (q *pfcQuiet) add(paused, gap int64) {
 	if paused > 0 && 2*paused >= gap {
 		q.ns += paused
 		q.times++
@@ -153,8 +155,8 @@ func (o *pfc) Report(r *report.Report) {
 	if !o.paused {
 		return
 	}
-	macs := report.Table{Name: "macs", Help: "Addresses of RoCE by the MAC that its frames come from or go to; routed: with a TTL that a router has lowered.",
-		Keys: []string{"mac", "address"}, Columns: columns("frames", "from_frames", "to_frames", "routed_frames")}
+	macs := report.Table{Name: "macs", Help: "Addresses of RoCE by VLAN and the MAC that its frames come from or go to; routed: with a TTL that a router has lowered.",
+		Keys: []string{"mac", "vlan", "address"}, Columns: columns("frames", "from_frames", "to_frames", "routed_frames")}
 	still := report.Table{Name: "quiet", Help: "Rows whose data stood still while a port paused: at least half of each gap was paused.",
 		Keys: []string{"mac", "priority", "src", "dst", "dest_qp"}, Columns: []report.Column{
 			{Name: "silent_ns", Unit: "ns", Kind: report.Sum}, {Name: "times", Kind: report.Sum}, {Name: "toward", Kind: report.Peak}, {Name: "untagged", Kind: report.Peak}}}
@@ -164,12 +166,13 @@ func (o *pfc) Report(r *report.Report) {
 			continue
 		}
 		routed := int64(0)
-		if x.v2 && lowered(x.ttl) {
+		if x.v2 && ttlLowered(x.ttl) {
 			routed = f.Frames
 		}
+		vlan := strconv.Itoa(int(x.vlan))
 		macs.Rows = append(macs.Rows,
-			report.Row{Key: []string{macName(x.src), f.Src}, Values: []int64{f.Frames, 0, routed}},
-			report.Row{Key: []string{macName(x.dst), f.Dst}, Values: []int64{0, f.Frames, 0}})
+			report.Row{Key: []string{macName(x.src), vlan, f.Src}, Values: []int64{f.Frames, 0, routed}},
+			report.Row{Key: []string{macName(x.dst), vlan, f.Dst}, Values: []int64{0, f.Frames, 0}})
 		still.Rows = append(still.Rows, o.quietRows(x, f)...)
 	}
 	addTable(r, "pfc", macs)
@@ -201,9 +204,9 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 	return out
 }
 
-// lowered reports whether a TTL looks as if routers had lowered it: stacks start
+// ttlLowered reports whether a TTL looks as if routers had lowered it: stacks start
 // at 64, 128 or 255, and no fabric has more than sixteen of them in a row.
-func lowered(ttl uint8) bool {
+func ttlLowered(ttl uint8) bool {
 	for _, from := range [...]uint8{64, 128, 255} {
 		if d := int(from) - int(ttl); 0 < d && d <= 16 {
 			return true

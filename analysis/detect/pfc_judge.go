@@ -73,13 +73,13 @@ func (v *pfcView) pausedText(x *pausing) string {
 	}
 	share := func(ns int64) string { return report.Share(min(ns, x.span), x.span) }
 	return fmt.Sprintf("%s paused %s for %s, %s of the time, by %s and %s, at most %s at a stretch%s%s%s%s.",
-		x.name(), x.what(), ranged(x.least, x.most, report.Duration), ranged(x.least, x.most, share),
-		report.Counted(x.xoff, "pause"), report.Counted(x.xon, "resume"), ranged(x.longest, x.longestMost, report.Duration),
+		x.name(), x.what(), bounds(x.least, x.most, report.Duration), bounds(x.least, x.most, share),
+		report.Counted(x.xoff, "pause"), report.Counted(x.xon, "resume"), bounds(x.longest, x.longestMost, report.Duration),
 		v.windowText(x), v.quietText(x), v.spreadText(x), rateText(x))
 }
 
-// ranged writes what lies between two values; of equal ones, one.
-func ranged(least, most int64, text func(int64) string) string {
+// bounds writes what lies between two values; of equal ones, one.
+func bounds(least, most int64, text func(int64) string) string {
 	a, b := text(least), text(most)
 	if a == b {
 		return a
@@ -101,7 +101,7 @@ func (v *pfcView) windowText(x *pausing) string {
 	if w <= 0 || x.span < 2*w || float64(x.worstMost) < v.c.Limits.PauseShare*float64(w) || float64(x.worstMost)/float64(w) < 1.2*float64(x.most)/float64(x.span) {
 		return ""
 	}
-	return fmt.Sprintf(", and in its worst %s %s of it", report.Duration(w), ranged(x.worst, x.worstMost, func(ns int64) string { return report.Share(min(ns, w), w) }))
+	return fmt.Sprintf(", and in its worst %s %s of it", report.Duration(w), bounds(x.worst, x.worstMost, func(ns int64) string { return report.Share(min(ns, w), w) }))
 }
 
 func (v *pfcView) quietText(x *pausing) string {

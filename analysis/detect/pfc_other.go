@@ -11,7 +11,7 @@ import (
 func (v *pfcView) sources() []report.Finding {
 	var out []report.Finding
 	for _, mac := range v.macs() {
-		why := impossible(mac)
+		why := impossibleMAC(mac)
 		if why == "" {
 			continue
 		}
@@ -40,8 +40,8 @@ func (v *pfcView) sources() []report.Finding {
 	return condense(out, "source MAC", pfcFilter+" || "+pauseFilter)
 }
 
-// impossible says why a source MAC can be nobody's; empty where it can.
-func impossible(mac string) string {
+// impossibleMAC says why a source MAC can be nobody's; empty where it can.
+func impossibleMAC(mac string) string {
 	b, err := net.ParseMAC(mac)
 	switch {
 	case err != nil:

@@ -1,27 +1,31 @@
 package detect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-// role is what a pausing MAC is, as far as the RoCE frames with it tell.
-type role uint8
+// pfcRole is what a pausing MAC is, as far as the RoCE frames with it tell.
+type pfcRole uint8
 
 const (
-	roleUnknown role = iota // RoCE goes to it and none comes from it, or there is none at all
-	roleHost                // it sends RoCE of one address, which no router has touched
-	roleRouter              // it sends RoCE of several addresses, or what was routed
-	roleSwitch              // it has no part in any RoCE frame: a port that only forwards
-	roleNobody              // no port can have it
+	roleUnknown pfcRole = iota // RoCE goes to it and none comes from it, or there is none at all
+	roleHost                   // it sends RoCE of one address in each VLAN, which no router has touched
+	roleRouter                 // it sends RoCE of several addresses, or what was routed
+	roleSwitch                 // it has no part in any RoCE frame: a port that only forwards
+	roleNobody                 // no port can have it
 )
+
+// macSender is an address in a VLAN.
+type macSender struct{ vlan, addr string }
 
 // macUse is how RoCE frames bear one MAC.
 type macUse struct {
-	from             []string // addresses that send with it
-	to               int64    // frames that go to it
-	routed, unrouted int64    // frames from it
+	from             []macSender // that send with it
+	to               int64       // frames that go to it
+	routed, unrouted int64       // frames from it
 }
 
 func macUses(r *report.Report) map[string]*macUse {
@@ -34,7 +38,7 @@ func macUses(r *report.Report) map[string]*macUse {
 		}
 		u.to += row.Values[1]
 		if row.Values[0] > 0 {
-			u.from = append(u.from, row.Key[1])
+			u.from = append(u.from, macSender{row.Key[1], row.Key[2]})
 			u.routed += row.Values[2]
 			u.unrouted += row.Values[0] - row.Values[2]
 		}
@@ -43,9 +47,9 @@ func macUses(r *report.Report) map[string]*macUse {
 }
 
 // roleOf tells what a MAC is; roce says whether the capture holds any RoCE.
-func (u *macUse) roleOf(mac string, roce bool) role {
+func (u *macUse) roleOf(mac string, roce bool) pfcRole {
 	switch {
-	case impossible(mac) != "":
+	case impossibleMAC(mac) != "":
 		return roleNobody
 	case u == nil && roce:
 		return roleSwitch
@@ -57,25 +61,39 @@ func (u *macUse) roleOf(mac string, roce bool) role {
 	return roleHost
 }
 
-// oneHost reports whether addresses can be one adapter's: one of IPv4, one of
-// IPv6, and one of the link alone.
-func oneHost(addrs []string) bool {
-	var n [3]int
-	for _, a := range addrs {
+// oneHost reports whether addresses can be one adapter's: in each VLAN one of
+// IPv4, one of IPv6, and one of the link alone.
+func oneHost(senders []macSender) bool {
+	seen := map[macSender]bool{}
+	for _, s := range senders {
+		k := macSender{s.vlan, "4"}
 		switch {
-		case strings.HasPrefix(a, "fe80:"):
-			n[2]++
-		case strings.Contains(a, ":"):
-			n[1]++
-		default:
-			n[0]++
+		case strings.HasPrefix(s.addr, "fe80:"):
+			k.addr = "link"
+		case strings.Contains(s.addr, ":"):
+			k.addr = "6"
+		}
+		if seen[k] {
+			return false
+		}
+		seen[k] = true
+	}
+	return true
+}
+
+// addresses returns what sends with a MAC, for a reader.
+func (u *macUse) addresses() string {
+	var out []string
+	for _, s := range u.from {
+		if !slices.Contains(out, s.addr) {
+			out = append(out, s.addr)
 		}
 	}
-	return max(n[0], n[1], n[2]) <= 1
+	return strings.Join(out, ", ")
 }
 
 // how says how a role is known.
-func (k role) how() string {
+func (k pfcRole) how() string {
 	switch k {
 	case roleHost:
 		return "that MAC sends RoCE of its own address alone, with a TTL that no router has lowered"

@@ -42,8 +42,8 @@ func (w *wire) control(mac [6]byte, body []byte) {
 	w.put(append(b, make([]byte, 60-len(b))...))
 }
 
-// on puts the last frame on another interface.
-func (w *wire) on(iface uint16) { w.frames[len(w.frames)-1].Iface = iface }
+// onInterface puts the last frame on another interface.
+func (w *wire) onInterface(iface uint16) { w.frames[len(w.frames)-1].Iface = iface }
 
 // at100G is a run that knows its link's rate: 1000 quanta are 5.12 µs.
 func at100G(workers int) *analysis.Config {
@@ -95,13 +95,13 @@ func TestPauses(t *testing.T) {
 			for i := range ib.PSN(20) {
 				w.write(1, 2, 0x10, i)
 				w.write(3, 2, 0x30, i)
-				w.from(3, [6]byte{0x0C, 0x42, 0xA1, 0, 0, 1})
+				w.fromMAC(3, [6]byte{0x0C, 0x42, 0xA1, 0, 0, 1})
 			}
 			w.paused([6]byte{0x0C, 0x42, 0xA1, 0, 0, 1}, 50)
 		}, map[string]report.Severity{"pfc.paused": report.Warning}},
 		{"a router's port, as the TTL tells", func(w *wire) {
 			w.writes(1, 2, 20)
-			w.ttl(2, 62)
+			w.withTTL(2, 62)
 			w.paused(host2, 50)
 		}, map[string]report.Severity{"pfc.paused": report.Warning}},
 		{"a MAC that RoCE goes to and none comes from", func(w *wire) {
@@ -197,8 +197,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// from gives all frames of a host another source MAC.
-func (w *wire) from(host byte, mac [6]byte) {
+// fromMAC gives all frames of a host another source MAC.
+func (w *wire) fromMAC(host byte, mac [6]byte) {
 	for i := range w.frames {
 		if b := w.frames[i].Data; b[12] == 0x08 && b[13] == 0 && b[29] == host {
 			copy(b[6:], mac[:])
@@ -206,8 +206,8 @@ func (w *wire) from(host byte, mac [6]byte) {
 	}
 }
 
-// ttl gives all frames of a host another TTL, which the ICRC leaves out.
-func (w *wire) ttl(host, ttl byte) {
+// withTTL gives all frames of a host another TTL, which the ICRC leaves out.
+func (w *wire) withTTL(host, ttl byte) {
 	for i := range w.frames {
 		if b := w.frames[i].Data; b[12] == 0x08 && b[13] == 0 && b[29] == host {
 			b[22] = ttl
@@ -333,10 +333,10 @@ func TestPausesSpread(t *testing.T) {
 		w.pfc(host2, 3, 20000) // 102 µs
 		w.wait(12 * usec)
 		w.pfc(switchMAC, 3, 20000)
-		w.on(1)
+		w.onInterface(1)
 		w.wait(7 * usec)
 		w.pfc(other, 3, 20000)
-		w.on(2)
+		w.onInterface(2)
 		w.wait(50 * usec)
 	}
 	r := analyze(t, w, at100G(1))
@@ -385,7 +385,7 @@ func stormy() *wire {
 			w.wait(40 * usec)
 		case 4:
 			w.pfc(switchMAC, 4, 5000)
-			w.on(1)
+			w.onInterface(1)
 			w.macPause([6]byte{}, 100)
 		case 5:
 			w.pfc(host2, 3, 0)
@@ -488,20 +488,29 @@ func TestPausersAreBounded(t *testing.T) {
 	analysis.Judge(r, All(), at100G(1))
 }
 
+// macSenders returns untagged addresses.
+func macSenders(addrs ...string) (out []macSender) {
+	for _, a := range addrs {
+		out = append(out, macSender{"0", a})
+	}
+	return out
+}
+
 func TestRoles(t *testing.T) {
 	for _, test := range []struct {
 		use  *macUse
 		roce bool
-		want role
+		want pfcRole
 	}{
 		{nil, true, roleSwitch},
 		{nil, false, roleUnknown},
 		{&macUse{to: 5}, true, roleUnknown},
-		{&macUse{from: []string{"10.0.0.1"}, unrouted: 5}, true, roleHost},
-		{&macUse{from: []string{"10.0.0.1", "fe80::1", "2001:db8::1"}, unrouted: 5}, true, roleHost},
-		{&macUse{from: []string{"10.0.0.1", "10.0.0.2"}, unrouted: 5}, true, roleRouter},
-		{&macUse{from: []string{"2001:db8::1", "2001:db8::2"}, unrouted: 5}, true, roleRouter},
-		{&macUse{from: []string{"10.0.0.1"}, routed: 5}, true, roleRouter},
+		{&macUse{from: macSenders("10.0.0.1"), unrouted: 5}, true, roleHost},
+		{&macUse{from: macSenders("10.0.0.1", "fe80::1", "2001:db8::1"), unrouted: 5}, true, roleHost},
+		{&macUse{from: macSenders("10.0.0.1", "10.0.0.2"), unrouted: 5}, true, roleRouter},
+		{&macUse{from: macSenders("2001:db8::1", "2001:db8::2"), unrouted: 5}, true, roleRouter},
+		{&macUse{from: []macSender{{"100", "10.0.0.1"}, {"200", "10.0.0.2"}}, unrouted: 5}, true, roleHost},
+		{&macUse{from: macSenders("10.0.0.1"), routed: 5}, true, roleRouter},
 	} {
 		if got := test.use.roleOf("02:00:00:00:00:01", test.roce); got != test.want {
 			t.Errorf("%s is %d, want %d", fmt.Sprint(test.use), got, test.want)

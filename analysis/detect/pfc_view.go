@@ -2,7 +2,6 @@ package detect
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -12,7 +11,7 @@ import (
 // times are those of the interface that saw the longest.
 type pausing struct {
 	mac, priority string
-	role          role
+	role          pfcRole
 	addr          string // of the host
 
 	xoff, xon, refreshed, stretches, quanta int64
@@ -45,7 +44,7 @@ func readPFC(r *report.Report, c *analysis.Config) *pfcView {
 			u := uses[k[0]]
 			x = &pausing{mac: k[0], priority: k[1], role: u.roleOf(k[0], r.Totals.RoCE > 0)}
 			if x.role == roleHost {
-				x.addr = strings.Join(u.from, ", ")
+				x.addr = u.addresses()
 			}
 			index[k] = x
 			v.ports = append(v.ports, x)
@@ -54,7 +53,7 @@ func readPFC(r *report.Report, c *analysis.Config) *pfcView {
 	}
 	v.readQuiet(index)
 	v.edges = readSpread(r, index)
-	v.twoWays = bothWays(r)
+	v.twoWays = pfcBothWays(r)
 	return v
 }
 
@@ -144,7 +143,7 @@ const quietShare = 4
 // one host stop what that host sends. Rows without a tag may be of any
 // priority, so they are told only where one alone is paused.
 func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
-	from, several := commonHost(v.r), v.priorities() > 1
+	from, several := pfcCommonHost(v.r), v.priorities() > 1
 	for _, row := range v.r.Rows("pfc", "quiet") {
 		x := index[[2]string{row.Key[0], row.Key[1]}]
 		if x == nil || row.Values[3] > 0 && several || quietShare*row.Values[0] < x.most && quietShare*row.Values[1] < x.stretches {
@@ -171,9 +170,9 @@ func (v *pfcView) priorities() int {
 	return len(paused)
 }
 
-// bothWays reports whether there are rows in both directions between any two
+// pfcBothWays reports whether there are rows in both directions between any two
 // hosts.
-func bothWays(r *report.Report) bool {
+func pfcBothWays(r *report.Report) bool {
 	pairs := map[hosts]bool{}
 	for i := range r.Flows {
 		h := hostsOf(&r.Flows[i])
@@ -185,9 +184,9 @@ func bothWays(r *report.Report) bool {
 	return false
 }
 
-// commonHost returns the address that takes part in every row, where there is
+// pfcCommonHost returns the address that takes part in every row, where there is
 // just one: that of the host whose link was tapped.
-func commonHost(r *report.Report) string {
+func pfcCommonHost(r *report.Report) string {
 	var all []string
 	for i := range r.Flows {
 		f := &r.Flows[i]

@@ -98,10 +98,7 @@ func (w *pfcWatch) markable(p *decode.Packet) {
 	if w.marked[wholeLink] {
 		return
 	}
-	class := uint8(wholeLink)
-	if p.Tagged {
-		class = p.PCP
-	}
+	class := pfcClass(p)
 	switch {
 	case p.Op == ib.CNP:
 		w.mark(wholeLink, p.Time) // it rides in a class of its own
@@ -110,6 +107,15 @@ func (w *pfcWatch) markable(p *decode.Packet) {
 	case p.ECN != decode.NotECT && p.Version == 2 && p.MovesData():
 		w.ect[class]++
 	}
+}
+
+// pfcClass returns the priority that a tag names, wholeLink where none does:
+// where devices go by DSCP tags mostly say 0, which then may be any.
+func pfcClass(p *decode.Packet) uint8 {
+	if p.Tagged && p.PCP != 0 {
+		return p.PCP
+	}
+	return wholeLink
 }
 
 // mark takes the first mark of a class. Without a tag it may be of any.

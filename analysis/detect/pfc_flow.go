@@ -38,7 +38,7 @@ type pfcFlow struct {
 	ttl        uint8
 	v2         bool
 	used, data bool
-	tagged     bool
+	class      uint8 // of data, see pfcClass
 	last       int64 // time of the last data frame
 	usual      int64 // ns between data frames that follow one another
 	quiet      []pfcQuiet
@@ -107,7 +107,7 @@ const pfcSilence = 4
 
 // data takes a frame that moves data.
 func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
-	gap := p.Time - f.last
+	gap, class := p.Time-f.last, pfcClass(p)
 	long := f.silent(gap)
 	if len(f.quiet) < len(o.ports) {
 		f.quiet = append(f.quiet, make([]pfcQuiet, len(o.ports)-len(f.quiet))...)
@@ -115,7 +115,7 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	for i := range f.quiet {
 		x, q := &o.ports[i], &f.quiet[i]
 		held := x.held(p.Time)
-		if long && x.stops(p) {
+		if long && x.stops(p.SrcMAC, class) {
 			q.add(held-q.held, gap)
 		}
 		q.held = max(q.held, held)
@@ -127,7 +127,7 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	case !long:
 		f.usual = max(1, (7*f.usual+gap)/8)
 	}
-	f.tagged = p.Tagged
+	f.class = class
 	f.data, f.last = true, max(f.last, p.Time)
 }
 
@@ -145,10 +145,10 @@ func (q *pfcQuiet) add(paused, gap int64) {
 	}
 }
 
-// stops reports whether pauses of the port can concern a frame: its own frames
-// they do not, nor those of another priority, as far as a tag tells.
-func (x *quietPort) stops(p *decode.Packet) bool {
-	return p.SrcMAC != x.mac && (!p.Tagged || x.priority == wholeLink || p.PCP == x.priority)
+// stops reports whether pauses of the port can concern frames: its own they do
+// not, nor those of another priority, as far as a tag tells.
+func (x *quietPort) stops(mac [6]byte, class uint8) bool {
+	return mac != x.mac && (class == wholeLink || x.priority == wholeLink || class == x.priority)
 }
 
 func (o *pfc) Report(r *report.Report) {
@@ -185,7 +185,7 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 	var out []report.Row
 	for i := range x.quiet {
 		q, port := x.quiet[i], &o.ports[i]
-		if gap := port.last - x.last; x.silent(gap) && port.mac != x.src {
+		if gap := port.last - x.last; x.silent(gap) && port.stops(x.src, x.class) {
 			q.add(port.held(port.last)-q.held, gap)
 		}
 		if q.times == 0 {
@@ -195,7 +195,7 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 		if port.mac == x.dst {
 			toward = 1
 		}
-		if !x.tagged && port.priority != wholeLink {
+		if x.class == wholeLink && port.priority != wholeLink {
 			untagged = 1
 		}
 		out = append(out, report.Row{Key: []string{macName(port.mac), pausePriority(port.priority), f.Src, f.Dst, qpText(f.DestQP)},

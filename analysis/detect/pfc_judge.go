@@ -122,7 +122,7 @@ func (x *pausing) advice() string {
 		n = "N"
 	}
 	switch x.role {
-	case roleHost:
+	case roleHost, roleMaybeHost:
 		return fmt.Sprintf("Look at %s: PCIe width and speed, NUMA and IOMMU settings, a full receive buffer (`ethtool -S` tx_prio%s_pause, rx_prio%s_buf_discard, outbound_pci_stalled_wr; `lspci -vv` LnkSta).", x.addr, n, n)
 	case roleUnknown, roleNobody:
 		return fmt.Sprintf("Find the port with this MAC (`show mac`, `ip neigh`, LLDP). On a host `ethtool -S` tx_prio%s_pause should rise, on a switch the transmit column of `show pfc counters`.", n)
@@ -189,7 +189,7 @@ func (v *pfcView) stormFinding(x *pausing, row report.Row, n int64) report.Findi
 func (v *pfcView) hosts() []report.Finding {
 	var out []report.Finding
 	for _, mac := range v.macs() {
-		ports := slices.DeleteFunc(slices.Clone(v.ports), func(x *pausing) bool { return x.mac != mac || x.role != roleHost || x.xoff == 0 })
+		ports := slices.DeleteFunc(slices.Clone(v.ports), func(x *pausing) bool { return x.mac != mac || !x.host() || x.xoff == 0 })
 		if len(ports) == 0 {
 			continue
 		}
@@ -197,7 +197,7 @@ func (v *pfcView) hosts() []report.Finding {
 		f := report.Finding{
 			Rule: "pfc.host", Severity: report.Info, Confidence: report.Likely, FirstNs: x.firstNs, LastNs: x.lastNs, Frames: x.frames(),
 			Values: map[string]int64{"paused_ns": x.least, "paused_most_ns": x.most},
-			Not:    "Not back-pressure of a switch: " + x.role.how() + ".",
+			Not:    "Not back-pressure of a switch, as far as can be told: " + x.role.how() + ".",
 			Advice: x.advice(), Filter: "(" + pfcFilter + " || " + pauseFilter + ") && eth.src == " + mac,
 		}
 		var what []string
@@ -206,15 +206,19 @@ func (v *pfcView) hosts() []report.Finding {
 			f.FirstNs, f.LastNs = min(f.FirstNs, p.firstNs), max(f.LastNs, p.lastNs)
 			what = append(what, p.what())
 			switch {
-			case p.severity(v.c) == report.Warning:
+			case p.severity(v.c) == report.Warning && p.role == roleHost:
 				f.Severity = report.Warning
 			case f.Severity == report.Info && p.most >= v.c.Limits.PauseLeast:
 				f.Severity = report.Notice // for a host should not pause at all
 			}
 		}
 		f.Values["xoff_frames"] = f.Count
-		f.Summary = fmt.Sprintf("The pausing MAC %s belongs to the end host %s: it cannot take data as fast as its link brings it, and stops its switch (%s, %s).",
-			mac, x.addr, strings.Join(what, ", "), report.Counted(f.Count, "pause"))
+		belongs := "belongs"
+		if x.role == roleMaybeHost {
+			f.Confidence, belongs = report.Possible, "seems to belong"
+		}
+		f.Summary = fmt.Sprintf("The pausing MAC %s %s to the end host %s: it cannot take data as fast as its link brings it, and stops its switch (%s, %s).",
+			mac, belongs, x.addr, strings.Join(what, ", "), report.Counted(f.Count, "pause"))
 		out = append(out, f)
 	}
 	return condense(out, "host", pfcFilter+" || "+pauseFilter)

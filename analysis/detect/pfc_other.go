@@ -73,7 +73,7 @@ func (v *pfcView) afterPFC() []report.Finding {
 		if x.severity(v.c) == report.Info || x.role == roleNobody {
 			f.Severity = report.Info // the odd short pause, or one of which nothing is sure
 		}
-		if x.role == roleHost {
+		if x.host() {
 			f.Severity = report.Info
 			f.Summary = fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor was any CNP seen: the full buffer is the host's own, and no switch marks for it.",
 				x.name(), x.priority, report.Counted(x.unmarked, "pause"), report.Counted(x.ect, "data frame"))

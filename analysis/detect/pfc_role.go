@@ -11,11 +11,12 @@ import (
 type pfcRole uint8
 
 const (
-	roleUnknown pfcRole = iota // RoCE goes to it and none comes from it, or there is none at all
-	roleHost                   // it sends RoCE of one address in each VLAN, which no router has touched
-	roleRouter                 // it sends RoCE of several addresses, or what was routed
-	roleSwitch                 // it has no part in any RoCE frame: a port that only forwards
-	roleNobody                 // no port can have it
+	roleUnknown   pfcRole = iota // RoCE goes to it and none comes from it, or there is none at all
+	roleMaybeHost                // RoCE of several senders goes to it, all of it to one address, and none comes from it
+	roleHost                     // it sends RoCE of one address in each VLAN, which no router has touched
+	roleRouter                   // it sends RoCE of several addresses, or what was routed
+	roleSwitch                   // it has no part in any RoCE frame: a port that only forwards
+	roleNobody                   // no port can have it
 )
 
 // macSender is an address in a VLAN.
@@ -23,8 +24,7 @@ type macSender struct{ vlan, addr string }
 
 // macUse is how RoCE frames bear one MAC.
 type macUse struct {
-	from             []macSender // that send with it
-	to               int64       // frames that go to it
+	from, to         []macSender // that send with it, or are reached by it
 	routed, unrouted int64       // frames from it
 }
 
@@ -36,9 +36,12 @@ func macUses(r *report.Report) map[string]*macUse {
 			u = &macUse{}
 			out[row.Key[0]] = u
 		}
-		u.to += row.Values[1]
+		who := macSender{row.Key[1], row.Key[2]}
+		if row.Values[1] > 0 {
+			u.to = append(u.to, who)
+		}
 		if row.Values[0] > 0 {
-			u.from = append(u.from, macSender{row.Key[1], row.Key[2]})
+			u.from = append(u.from, who)
 			u.routed += row.Values[2]
 			u.unrouted += row.Values[0] - row.Values[2]
 		}
@@ -46,19 +49,35 @@ func macUses(r *report.Report) map[string]*macUse {
 	return out
 }
 
-// roleOf tells what a MAC is; roce says whether the capture holds any RoCE.
-func (u *macUse) roleOf(mac string, roce bool) pfcRole {
+// roleOf tells what a MAC is in a report.
+func (u *macUse) roleOf(mac string, r *report.Report) pfcRole {
 	switch {
 	case impossibleMAC(mac) != "":
 		return roleNobody
-	case u == nil && roce:
+	case u == nil && r.Totals.RoCE > 0:
 		return roleSwitch
-	case u == nil || len(u.from) == 0:
+	case u == nil:
+		return roleUnknown
+	case len(u.from) == 0 && oneHost(u.to) && sendersTo(r, u.to) > 1:
+		return roleMaybeHost
+	case len(u.from) == 0:
 		return roleUnknown
 	case u.routed > u.unrouted || !oneHost(u.from):
 		return roleRouter
 	}
 	return roleHost
+}
+
+// sendersTo returns how many addresses send to some.
+func sendersTo(r *report.Report, to []macSender) int {
+	found := map[string]bool{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		if slices.ContainsFunc(to, func(s macSender) bool { return s.addr == f.Dst }) {
+			found[f.Src] = true
+		}
+	}
+	return len(found)
 }
 
 // oneHost reports whether addresses can be one adapter's: in each VLAN one of
@@ -81,10 +100,10 @@ func oneHost(senders []macSender) bool {
 	return true
 }
 
-// addresses returns what sends with a MAC, for a reader.
-func (u *macUse) addresses() string {
+// macAddresses returns addresses for a reader, each once.
+func macAddresses(senders []macSender) string {
 	var out []string
-	for _, s := range u.from {
+	for _, s := range senders {
 		if !slices.Contains(out, s.addr) {
 			out = append(out, s.addr)
 		}
@@ -97,6 +116,8 @@ func (k pfcRole) how() string {
 	switch k {
 	case roleHost:
 		return "that MAC sends RoCE of its own address alone, with a TTL that no router has lowered"
+	case roleMaybeHost:
+		return "all RoCE that goes to that MAC is for one address, from several senders; none comes from it here, so it might still be a router before that host"
 	case roleRouter:
 		return "that MAC forwards RoCE of other addresses, so it is a router's port"
 	case roleSwitch:

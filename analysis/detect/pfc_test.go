@@ -110,6 +110,13 @@ func TestPauses(t *testing.T) {
 			}
 			w.paused(host2, 50)
 		}, map[string]report.Severity{"pfc.paused": report.Warning}},
+		{"a MAC that RoCE of several senders goes to, all to one address", func(w *wire) {
+			for i := range ib.PSN(20) {
+				w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: i, ext: reth(0, 1, 64), payload: 64})
+				w.send(packet{src: 3, dst: 2, op: writeOnly, qp: 0x30, psn: i, ext: reth(0, 1, 64), payload: 64})
+			}
+			w.paused(host2, 50)
+		}, map[string]report.Severity{"pfc.paused": report.Warning, "pfc.host": report.Notice}},
 		{"a pause renewed for 250 ms", func(w *wire) {
 			w.writes(1, 2, 20)
 			for range 1000 {
@@ -504,7 +511,7 @@ func TestRoles(t *testing.T) {
 	}{
 		{nil, true, roleSwitch},
 		{nil, false, roleUnknown},
-		{&macUse{to: 5}, true, roleUnknown},
+		{&macUse{to: macSenders("10.0.0.1")}, true, roleUnknown},
 		{&macUse{from: macSenders("10.0.0.1"), unrouted: 5}, true, roleHost},
 		{&macUse{from: macSenders("10.0.0.1", "fe80::1", "2001:db8::1"), unrouted: 5}, true, roleHost},
 		{&macUse{from: macSenders("10.0.0.1", "10.0.0.2"), unrouted: 5}, true, roleRouter},
@@ -512,7 +519,11 @@ func TestRoles(t *testing.T) {
 		{&macUse{from: []macSender{{"100", "10.0.0.1"}, {"200", "10.0.0.2"}}, unrouted: 5}, true, roleHost},
 		{&macUse{from: macSenders("10.0.0.1"), routed: 5}, true, roleRouter},
 	} {
-		if got := test.use.roleOf("02:00:00:00:00:01", test.roce); got != test.want {
+		r := &report.Report{}
+		if test.roce {
+			r.Totals.RoCE = 1
+		}
+		if got := test.use.roleOf("02:00:00:00:00:01", r); got != test.want {
 			t.Errorf("%s is %d, want %d", fmt.Sprint(test.use), got, test.want)
 		}
 	}

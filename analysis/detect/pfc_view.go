@@ -42,9 +42,12 @@ func readPFC(r *report.Report, c *analysis.Config) *pfcView {
 		x := index[k]
 		if x == nil {
 			u := uses[k[0]]
-			x = &pausing{mac: k[0], priority: k[1], role: u.roleOf(k[0], r.Totals.RoCE > 0)}
-			if x.role == roleHost {
-				x.addr = u.addresses()
+			x = &pausing{mac: k[0], priority: k[1], role: u.roleOf(k[0], r)}
+			switch x.role {
+			case roleHost:
+				x.addr = macAddresses(u.from)
+			case roleMaybeHost:
+				x.addr = macAddresses(u.to)
 			}
 			index[k] = x
 			v.ports = append(v.ports, x)
@@ -78,6 +81,8 @@ func (x *pausing) name() string {
 	switch x.role {
 	case roleHost:
 		return x.addr + " (" + x.mac + ")"
+	case roleMaybeHost:
+		return x.mac + " (" + x.addr + ", it seems)"
 	case roleRouter:
 		return "router port " + x.mac
 	case roleSwitch:
@@ -85,6 +90,9 @@ func (x *pausing) name() string {
 	}
 	return x.mac
 }
+
+// host reports whether the port is an end host's, as far as that can be known.
+func (x *pausing) host() bool { return x.role == roleHost || x.role == roleMaybeHost }
 
 // what is what the port stops.
 func (x *pausing) what() string {
@@ -150,7 +158,7 @@ func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
 			continue
 		}
 		toward := row.Values[2] > 0
-		if toward || x.role != roleHost && (from == "" || row.Key[2] == from) {
+		if toward || !x.host() && (from == "" || row.Key[2] == from) {
 			x.quiet = append(x.quiet, row)
 		}
 	}

@@ -77,10 +77,13 @@ type Limits struct {
 	// hundredth of the time is a hundredth of the link's rate lost, time and
 	// again.
 	PauseShare float64
-	// PauseLeast is how long, in ns, pauses must be in all to be more than a
-	// single burst absorbed, which a short capture would blow up to a large share:
-	// the headroom of a port drains in about that time at 100 Gbit/s.
+	// PauseLeast is how long, in ns, pauses must be in all for that: less is what
+	// bursts take until congestion control acts, a few pauses of ten to twenty
+	// microseconds each at 100 Gbit/s, which a short capture would blow up.
 	PauseLeast int64
+	// PauseHeavy is the share from which pauses are a warning however short the
+	// capture is.
+	PauseHeavy float64
 	// PauseWindow is the window, in ns, over which choppy pauses are added up:
 	// half of what a watchdog waits, which sees unbroken ones only.
 	PauseWindow int64
@@ -120,7 +123,8 @@ func Defaults(workers int) *Config {
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
 			PauseShare:      0.01,
-			PauseLeast:      20_000,
+			PauseLeast:      100_000,
+			PauseHeavy:      0.1,
 			PauseWindow:     100_000_000,
 			StormAfter:      200_000_000,
 			ECTBeforePause:  100,

@@ -108,8 +108,11 @@ func (v *pfcView) quietText(x *pausing) string {
 	if len(x.quiet) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s fell silent meanwhile, longest %s for %s in all",
-		report.Counted(int64(len(x.quiet)), "flow"), quietName(x.quiet[0]), report.Duration(x.quiet[0].Values[0]))
+	longest := quietName(x.quiet[0]) + " for " + report.Duration(x.quiet[0].Values[0]) + " in all"
+	if len(x.quiet) == 1 {
+		return "; 1 flow fell silent meanwhile, " + longest
+	}
+	return fmt.Sprintf("; %s fell silent meanwhile, longest %s", report.Counted(int64(len(x.quiet)), "flow"), longest)
 }
 
 func quietName(row report.Row) string {
@@ -208,7 +211,7 @@ func (v *pfcView) hosts() []report.Finding {
 			switch {
 			case p.severity(v.c) == report.Warning && p.role == roleHost:
 				f.Severity = report.Warning
-			case f.Severity == report.Info && p.most >= v.c.Limits.PauseLeast:
+			case f.Severity == report.Info && (p.most >= v.c.Limits.PauseLeast || p.severity(v.c) != report.Info):
 				f.Severity = report.Notice // for a host should not pause at all
 			}
 		}

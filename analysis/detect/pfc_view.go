@@ -130,16 +130,18 @@ func (x *pausing) share(ns, worst, window int64) float64 {
 
 // severity says how much the pauses cost.
 func (x *pausing) severity(c *analysis.Config) report.Severity {
-	l := &c.Limits
 	switch {
-	case x.most < l.PauseLeast:
-		return report.Info
-	case x.least >= l.PauseLeast && x.share(x.least, x.worst, l.PauseWindow) >= l.PauseShare:
+	case x.matters(x.least, x.worst, &c.Limits):
 		return report.Warning
-	case x.share(x.most, x.worstMost, l.PauseWindow) >= l.PauseShare:
+	case x.matters(x.most, x.worstMost, &c.Limits):
 		return report.Notice // on a slow link
 	}
 	return report.Info
+}
+
+func (x *pausing) matters(ns, worst int64, l *analysis.Limits) bool {
+	share := x.share(ns, worst, l.PauseWindow)
+	return share >= l.PauseShare && ns >= l.PauseLeast || share >= l.PauseHeavy
 }
 
 // quietShare is of which part of the pauses, by time or number, a row must have

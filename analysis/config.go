@@ -71,6 +71,34 @@ type Limits struct {
 	// is lost, timers of the usual exponent 14 run out after 67 ms.
 	UnrecoveredWait int64
 	UnrecoveredRTTs int64
+	// PauseShare is the share of time, of the whole capture or of its worst
+	// PauseWindow, that a priority must be held paused before that is a warning.
+	// A lossless fabric absorbs the odd burst by a pause of some microseconds; a
+	// hundredth of the time is a hundredth of the link's rate lost, time and
+	// again.
+	PauseShare float64
+	// PauseLeast is how long, in ns, pauses must be in all for that: less is what
+	// bursts take until congestion control acts, a few pauses of ten to twenty
+	// microseconds each at 100 Gbit/s, which a short capture would blow up.
+	PauseLeast int64
+	// PauseHeavy is the share from which pauses are a warning however short the
+	// capture is.
+	PauseHeavy float64
+	// PauseWindow is the window, in ns, over which choppy pauses are added up:
+	// half of what a watchdog waits, which sees unbroken ones only.
+	PauseWindow int64
+	// StormAfter is how long, in ns, a priority must be held without a break to
+	// be a storm: the detection time of the SONiC PFC watchdog as it starts by
+	// default.
+	StormAfter int64
+	// ECTBeforePause is the number of frames that could have been marked, and
+	// were not, from which pauses before any mark say something of thresholds: a
+	// queue marks from 150 kB to 1 MB on, which is about a hundred frames.
+	ECTBeforePause int
+	// MarkLag is how long, in ns, behind a pause a first mark may be seen and
+	// still count as set before it: a queue of a megabyte drains in that time at
+	// 100 Gbit/s, and a CNP takes a round trip.
+	MarkLag int64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -94,6 +122,13 @@ func Defaults(workers int) *Config {
 			SilentTries:     4,
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
+			PauseShare:      0.01,
+			PauseLeast:      100_000,
+			PauseHeavy:      0.1,
+			PauseWindow:     100_000_000,
+			StormAfter:      200_000_000,
+			ECTBeforePause:  100,
+			MarkLag:         100_000,
 		},
 	}
 }

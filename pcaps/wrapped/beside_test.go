@@ -27,6 +27,12 @@ func beside(name string, extras ...extra) sample {
 	return s
 }
 
+// finding returns the sample with what is found in it.
+func (s sample) finding(rules ...string) sample {
+	s.finds = rules
+	return s
+}
+
 // from1 is a packet from host 1 to host 2 in the class of data.
 func from1(proto uint8, rest []byte) []byte {
 	ip := ip4([]byte{10, 0, 0, 1}, []byte{10, 0, 0, 2}, proto, rest)
@@ -92,7 +98,7 @@ func besides() []sample {
 		beside("pfc-pause.pcap",
 			control(0x0101, cat(u16(1<<3|1<<4), u16(0), u16(0), u16(0), u16(0xFFFF), u16(0), u16(7), u16(0), u16(0)),
 				decode.PFC, decode.PauseInfo{Enabled: 1<<3 | 1<<4, Quanta: [8]uint16{3: 0xFFFF, 5: 7}}), // 4 resumes; 5 is not meant
-			control(0x0001, u16(0x1234), decode.Pause, decode.PauseInfo{Quanta: [8]uint16{0x1234}})),
+			control(0x0001, u16(0x1234), decode.Pause, decode.PauseInfo{Quanta: [8]uint16{0x1234}})).finding("pause.global"),
 	})
 }
 

@@ -43,7 +43,7 @@ func (v *pfcView) global() []report.Finding {
 
 func (v *pfcView) pausedFinding(x *pausing, rule string, s report.Severity) report.Finding {
 	f := report.Finding{
-		Rule: rule, Severity: s, Confidence: report.Certain, FirstNs: x.firstNs, LastNs: x.lastNs, Count: x.xoff, Frames: x.frames(),
+		Rule: rule, Severity: s, Confidence: report.Certain, Host: x.about(), FirstNs: x.firstNs, LastNs: x.lastNs, Count: x.xoff, Frames: x.frames(),
 		Values: map[string]int64{
 			"xoff_frames": x.xoff, "xon_frames": x.xon, "refresh_frames": x.refreshed, "quanta": x.quanta, "capture_ns": x.span,
 			"paused_ns": x.least, "paused_most_ns": x.most, "longest_ns": x.longest, "longest_most_ns": x.longestMost, "worst_window_ns": x.worst,
@@ -166,7 +166,7 @@ func (v *pfcView) stormFinding(x *pausing, row report.Row, n int64) report.Findi
 	held, frames, unbroken := row.Values[0], row.Values[1], row.Values[2]
 	from, _ := strconv.ParseInt(row.Key[3], 10, 64)
 	f := report.Finding{
-		Rule: "pfc.storm", Severity: report.Critical, Confidence: report.Certain, FirstNs: from, LastNs: from + held, Count: n,
+		Rule: "pfc.storm", Severity: report.Critical, Confidence: report.Certain, Host: x.about(), FirstNs: from, LastNs: from + held, Count: n,
 		Frames: fewFrames([]uint64{uint64(max(0, row.Values[3])), uint64(max(0, row.Values[4]))}),
 		Values: map[string]int64{"held_ns": held, "xoff_frames": frames, "storms": n, "watchdog_ns": v.c.Limits.StormAfter},
 		Summary: fmt.Sprintf("%s held %s paused for %s without a break, by %s: longer than the %s after which a PFC watchdog calls it a storm",
@@ -198,7 +198,7 @@ func (v *pfcView) hosts() []report.Finding {
 		}
 		x := slices.MaxFunc(ports, func(a, b *pausing) int { return int(a.least - b.least) })
 		f := report.Finding{
-			Rule: "pfc.host", Severity: report.Info, Confidence: report.Likely, FirstNs: x.firstNs, LastNs: x.lastNs, Frames: x.frames(),
+			Rule: "pfc.host", Severity: report.Info, Confidence: report.Likely, Host: x.about(), FirstNs: x.firstNs, LastNs: x.lastNs, Frames: x.frames(),
 			Values: map[string]int64{"paused_ns": x.least, "paused_most_ns": x.most},
 			Not:    "Not back-pressure of a switch, as far as can be told: " + x.role.how() + ".",
 			Advice: x.advice(), Filter: "(" + pfcFilter + " || " + pauseFilter + ") && eth.src == " + mac,

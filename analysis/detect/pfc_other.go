@@ -62,7 +62,7 @@ func (v *pfcView) afterPFC() []report.Finding {
 			continue // or no CNP could be seen
 		}
 		f := report.Finding{
-			Rule: "ecn.after-pfc", Severity: report.Notice, Confidence: report.Possible, FirstNs: x.firstNs, LastNs: x.lastNs, Count: x.unmarked, Frames: x.frames(),
+			Rule: "ecn.after-pfc", Severity: report.Notice, Confidence: report.Possible, Host: x.about(), FirstNs: x.firstNs, LastNs: x.lastNs, Count: x.unmarked, Frames: x.frames(),
 			Values: map[string]int64{"unmarked_xoff_frames": x.unmarked, "ect_data_frames": x.ect},
 			Summary: fmt.Sprintf("%s paused priority %s by %s while none of %s that switches could mark was marked, nor was any CNP seen: the marking threshold lies above the pause threshold, or ECN is off on that queue.",
 				x.name(), x.priority, report.Counted(x.unmarked, "pause"), report.Counted(x.ect, "data frame")),

@@ -23,6 +23,14 @@ type pausing struct {
 	quiet                                   []report.Row
 }
 
+// about returns the host that pauses, and its MAC where it is none.
+func (x *pausing) about() string {
+	if x.host() && x.addr != "" {
+		return x.addr
+	}
+	return x.mac
+}
+
 // pfcView is a report as the judge looks at it.
 type pfcView struct {
 	r     *report.Report

@@ -42,7 +42,7 @@ var causes = []cause{
 		}},
 	{"pfc.storm", []string{"pfc.paused", "pfc.host", "retransmit.timeout", "retransmit.exhausted", "loss.unrecovered", "straggler.host"},
 		"While the priority is held paused nothing of it moves.", (*view).pause},
-	{"pfc.host", []string{"pfc.paused", "straggler.host", "ecn.after-pfc"},
+	{"pfc.host", []string{"pfc.paused", "pause.global", "straggler.host", "ecn.after-pfc"},
 		"It is the host that pauses the link: it does not take what arrives.", (*view).pause},
 	{"incast.burst", []string{"loss.upstream", "loss.downstream", "loss.unrecovered", "retransmit.timeout", "retransmit.exhausted", "ecn.marked", "pfc.paused", "ecn.after-pfc"},
 		"It lies on the flows of the burst, and begins with it.",
@@ -145,10 +145,14 @@ func (v *view) peerLost(f *report.Flow) bool {
 	return false
 }
 
-// pause: pauses of one device, or flows that stood still meanwhile.
+// pause: pauses of one device, or flows that stood still meanwhile. No finding
+// names the priority of its flow, so that a storm is taken to hold them all.
 func (v *view) pause(c, e *report.Finding) bool {
 	if e.FirstNs > c.LastNs || e.LastNs < c.FirstNs {
 		return false
 	}
-	return c.Host != "" && v.touches(e, c.Host) || c.Filter != "" && c.Filter == e.Filter
+	if e.Flow != nil && c.Rule == "pfc.storm" {
+		return true // nothing of the priority moves, wherever it goes
+	}
+	return v.touches(e, c.Host)
 }

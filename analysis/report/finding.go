@@ -46,7 +46,7 @@ type Finding struct {
 	// Flow is absent where the finding is not about one flow.
 	Flow *FlowRef `json:"flow,omitempty"`
 	// Host is the address that the finding is about, where it is about one: the
-	// receiver of a burst, the sender of bad packets. Where it is about what one
+	// receiver of a burst, the sender of bad packets, or the MAC of a port. Where it is about what one
 	// host sends to another, Toward is the other. Both are empty where Flow says it.
 	Host    string `json:"host,omitempty"`
 	Toward  string `json:"toward,omitempty"`

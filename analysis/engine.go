@@ -121,14 +121,23 @@ func (e *engine) frame(f *decode.Frame) {
 		}
 	}
 	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
-		end := min(len(f.Data), int(p.PayloadOff)+int(p.PayloadLen))
-		if m, ok := ib.ParseCM(f.Data[p.PayloadOff:end]); ok {
+		if m, ok := managementOf(p, f.Data); ok {
 			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})
 		}
 	}
 	if len(in.packets) == batchSize {
 		e.send(shard)
 	}
+}
+
+// managementOf reads the message that a packet to the management queue pair
+// carries, or what the capture left of it.
+func managementOf(p *decode.Packet, data []byte) (ib.CM, bool) {
+	mad := data[p.PayloadOff:min(len(data), int(p.PayloadOff)+int(p.PayloadLen))]
+	if m, ok := ib.ParseCM(mad); ok || len(mad) == int(p.PayloadLen) {
+		return m, ok
+	}
+	return ib.ParseCutCM(mad)
 }
 
 // tellAll hands a pause, which concerns every pair of hosts, to all shards but

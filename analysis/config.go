@@ -71,6 +71,18 @@ type Limits struct {
 	// is lost, timers of the usual exponent 14 run out after 67 ms.
 	UnrecoveredWait int64
 	UnrecoveredRTTs int64
+	// AnswerWait is how long, in ns, a connection request that is not repeated
+	// must have gone without an answer: a server replies or asks for patience
+	// (MRA) within milliseconds, while RDMA-CM repeats only after 4.3 s.
+	AnswerWait int64
+	// RejectStorm is the number of rejects between two hosts from which requests
+	// that cross each other are a warning although they succeed in the end: a pair
+	// that asks each other at a time needs one or two to settle it.
+	RejectStorm int
+	// DataWait is how long, in ns, a connection must live without one packet
+	// before the tap counts as blind to it: services speak within milliseconds of
+	// the set-up.
+	DataWait int64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -94,6 +106,9 @@ func Defaults(workers int) *Config {
 			SilentTries:     4,
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
+			AnswerWait:      2_000_000_000,
+			RejectStorm:     8,
+			DataWait:        100_000_000,
 		},
 	}
 }

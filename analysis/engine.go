@@ -259,6 +259,14 @@ func (s *shard) report() *report.Report {
 // seed is fixed, so that the cap on rows strikes the same rows in every run.
 const seed = 0x9E3779B97F4A7C15
 
+// Buckets is into how many parts BucketOf divides the pairs of addresses.
+const Buckets = buckets
+
+// BucketOf returns the part of all pairs of addresses that a packet's pair
+// belongs to, in either direction. A shard has whole parts, so that a cap on what
+// is kept of each strikes the same whatever the number of shards.
+func BucketOf(p *decode.Packet) int { return bucketOf(p) }
+
 // bucketOf hashes the unordered pair of addresses.
 func bucketOf(p *decode.Packet) int {
 	var h uint64

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"fmt"
+
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
@@ -171,5 +173,9 @@ func (x *exchange) key() []string {
 	if x.service != 0 {
 		service = x.service.String()
 	}
-	return []string{decode.Address(x.pair.from), decode.Address(x.pair.to), service, x.transport, qpText(x.clientID)}
+	id := fmt.Sprintf("%#x", x.clientID)
+	if x.clientID == 0 {
+		id = fmt.Sprintf("transaction %#x", x.transaction) // the ID was cut off, or never in view
+	}
+	return []string{decode.Address(x.pair.from), decode.Address(x.pair.to), service, x.transport, id}
 }

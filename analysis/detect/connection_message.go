@@ -121,7 +121,7 @@ func (c *connection) exchangeOf(pair cmPair, m *ib.CM) *exchange {
 	if x := c.find[cmKey{cmPair: pair.back(), id: other}]; x != nil && other != 0 {
 		return x
 	}
-	if !m.Cut || m.Attr == ib.AttrREQ || m.Attr == ib.AttrSIDRREQ {
+	if !m.Cut {
 		return nil
 	}
 	if x := c.find[cmKey{pair, true, m.TransactionID}]; x != nil {

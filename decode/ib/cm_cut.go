@@ -18,23 +18,31 @@ var cutAt = [...][]int{
 	AttrAPR - AttrREQ:     {0, 4, 8},
 }
 
+// cutHeaderLen is up to where a MAD header says which message it is.
+const cutHeaderLen = 18
+
 // ParseCutCM reads what a capture with a short snap length left of a
 // communication management message. Fields that were cut off are zero, and Cut is
 // set. It reports false where mad is no CM message that CMAttr names, or ends
-// within the MAD header.
+// before it says which.
 func ParseCutCM(mad []byte) (CM, bool) {
+	if len(mad) < cutHeaderLen {
+		return CM{}, false
+	}
+	var header [MADHeaderLen]byte
+	copy(header[:], mad)
 	var h MAD
-	if !h.Parse(mad) || h.Class != ClassCM || !CMAttr(h.AttrID).Known() {
+	if h.Parse(header[:]); h.Class != ClassCM || !CMAttr(h.AttrID).Known() {
 		return CM{}, false
 	}
 	c := CM{Attr: CMAttr(h.AttrID), TransactionID: h.TransactionID, Cut: true}
 	ends := cutAt[c.Attr-AttrREQ]
-	n, whole := slices.BinarySearch(ends, len(mad)-MADHeaderLen)
+	n, whole := slices.BinarySearch(ends, max(0, len(mad)-MADHeaderLen))
 	if !whole {
 		n--
 	}
 	var body [MADLen - MADHeaderLen]byte
-	copy(body[:], mad[MADHeaderLen:][:ends[n]])
+	copy(body[:], mad[min(len(mad), MADHeaderLen):][:ends[n]])
 	c.parse(body[:])
 	return c, true
 }

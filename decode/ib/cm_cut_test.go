@@ -20,7 +20,7 @@ func TestParseCutCM(t *testing.T) {
 		whole, _ := ib.ParseCM(b)
 		for n := range len(b) {
 			got, ok := ib.ParseCutCM(b[:n:n])
-			if ok != (n >= ib.MADHeaderLen) {
+			if ok != (n >= 18) {
 				t.Errorf("%v of %d bytes: %v", m.attr, n, ok)
 			}
 			if !ok {

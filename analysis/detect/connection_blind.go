@@ -51,12 +51,12 @@ func (v *connectionsView) offloadBlind(c *analysis.Config) []report.Finding {
 		FirstNs: cmEarliest(blind, cmFirstNs), LastNs: max(cmLatest(blind, cmReadyNs), cmLatest(blind, cmCloseNs)),
 		Frames: cmFrames(blind, cmFirstFrame, cmReadyFrame, cmCloseFrame),
 		Values: map[string]int64{"connections": n, "longest_life_ns": longest, "closed": closed},
-		Not:    "Not a silent peer and not a refused connection: every request was answered and taken into use.",
+		Not:    "Not a silent peer and not a refused connection: every request was answered and taken into use. A capture filter for connection management would have the same effect.",
 		Advice: "Capture where the adapter cannot hide it: mirror the switch port (SPAN, ERSPAN), or on the host tcpdump -i on the RDMA device (mlx5_0; libpcap 1.9 or later with RDMA sniffing), ibdump, or `ethtool --set-priv-flags IFACE sniffer on`; on a hypervisor, the uplink or the vport representor.",
 		Filter: "infiniband.bth.destqp == 1 || arp",
 	}
 	if n == 1 && named == 0 {
-		f.Confidence = report.Possible
+		f.Severity, f.Confidence = report.Notice, report.Possible
 		f.Not += " A connection that is kept idle would look the same."
 	}
 	servers, services := servedBy(blind)

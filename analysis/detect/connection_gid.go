@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -53,16 +54,37 @@ func (e *endsView) know(address, mac string) {
 // id names the host of an address: by its adapter, or by the address alone
 // where the adapter may be a router's, which stands before many hosts.
 func (e *endsView) id(address string) string {
-	if len(e.macs[address]) != 1 {
+	mac := macOf(address)
+	if known := e.macs[address]; len(known) == 1 {
+		mac = sortedKeys(known)[0]
+	} else if len(known) > 1 || e.addrs[mac] == nil {
 		return address
 	}
-	mac := sortedKeys(e.macs[address])[0]
+	for local := range e.addrs[mac][familyLinkLocal] {
+		if macOf(local) == mac {
+			return mac // no router's: it speaks for itself
+		}
+	}
 	for _, of := range e.addrs[mac] {
 		if len(of) > 1 {
 			return address
 		}
 	}
 	return mac
+}
+
+// macOf returns the adapter that a link-local address was made from, as adapters
+// do by default; empty where it was not.
+func macOf(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || !a.IsLinkLocalUnicast() || !a.Is6() {
+		return ""
+	}
+	b := a.As16()
+	if b[11] != 0xFF || b[12] != 0xFE {
+		return ""
+	}
+	return macText([6]byte{b[8] ^ 2, b[9], b[10], b[13], b[14], b[15]})
 }
 
 // dialect is how two hosts address each other: the one with the lower name
@@ -197,7 +219,7 @@ func unusualDialects(all []*spoken) bool {
 	version, local, routed := map[string]bool{}, false, false
 	for _, s := range all {
 		if dir, ok := s.unheardOf(); ok && len(all) > 1 && backInView(all, s, dir) {
-			return true
+			return true // of any kind
 		}
 		version[s.version] = true
 		for _, f := range s.family {
@@ -218,7 +240,7 @@ func backInView(all []*spoken, but *spoken, dir int) bool {
 func pastEachOther(f *report.Finding, all []*spoken) {
 	for _, s := range all {
 		dir, ok := s.unheardOf()
-		if !ok || !backInView(all, s, dir) {
+		if !ok || !backInView(all, s, dir) && !s.localAndRouted() {
 			continue
 		}
 		f.Values["unanswered_rows"] += s.rows[dir]
@@ -228,17 +250,40 @@ func pastEachOther(f *report.Finding, all []*spoken) {
 		}
 		f.Severity, f.Confidence = report.Notice, report.Possible
 		f.Not = "Not a capture of one direction: the other way is in view. A host that is dead for other reasons would not speak in another way."
+		if !backInView(all, s, dir) {
+			f.Not = "Not merely a capture of one direction: the sender repeats itself, so it got no answer. Loss on the way would look the same."
+		}
 		f.Summary = fmt.Sprintf("What %s sends to %s as %s, in %s, is repeated, and nothing comes back in it",
 			s.address[dir], s.address[1-dir], s, report.Counted(s.rows[dir], "queue pair"))
 		i := slices.IndexFunc(all, func(x *spoken) bool { return x != s && x.data[1-dir] > 0 && x.data[dir] == 0 })
 		if i < 0 {
-			f.Summary += fmt.Sprintf(", while %s answers otherwise.", s.address[1-dir])
+			f.Summary += "."
+			if names := otherDialects(all, s); names != "" {
+				f.Summary += " What the two say as " + names + " goes both ways."
+			}
 			continue
 		}
 		x := all[i] // each hears what it does not listen for
 		f.Confidence = report.Likely
 		f.Summary += fmt.Sprintf("; the same host speaks %s instead, from %s to %s: the two ends use different kinds of GID.", x, x.address[1-dir], x.address[dir])
 	}
+}
+
+// localAndRouted reports whether one address reaches no farther than the link,
+// and the other one does.
+func (d dialect) localAndRouted() bool {
+	return d.family[0] != d.family[1] && (d.family[0] == familyLinkLocal || d.family[1] == familyLinkLocal)
+}
+
+// otherDialects names those that work.
+func otherDialects(all []*spoken, but *spoken) string {
+	var names []string
+	for _, s := range all {
+		if _, silent := s.unheardOf(); s != but && !silent && s.rows[0] > 0 && s.rows[1] > 0 {
+			names = append(names, s.String())
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // dialectFilter shows all that two hosts say to each other.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 func judgeConnection(r *report.Report, c *analysis.Config) []report.Finding {
@@ -65,6 +66,13 @@ func readConnections(r *report.Report) *connectionsView {
 // answered reports whether the server said anything to the request.
 func (x *cmRow) answered() bool {
 	return x.v[cmReplies]+x.v[cmServerRejects]+x.v[cmDelays]+x.v[cmReady]+x.frames > 0
+}
+
+// withdrawn reports whether the client gave up with nothing heard of the server,
+// in words the capture may have cut off.
+func (x *cmRow) withdrawn() bool {
+	reason := x.v[cmClientReason]
+	return x.v[cmClientRejects] > 0 && !x.answered() && (reason == 0 || reason == int64(ib.REJTimeout))
 }
 
 // accepted returns when the server granted the connection, 0 for never.

@@ -115,11 +115,14 @@ func (c *connection) exchangeOf(pair cmPair, m *ib.CM) *exchange {
 	if m.Attr == ib.AttrSIDRREP {
 		own, other = 0, own // it names the request by the client's ID
 	}
-	if x := c.find[cmKey{cmPair: pair, id: own}]; x != nil && own != 0 {
-		return x
+	keys := [2]cmKey{{cmPair: pair, id: own}, {cmPair: pair.back(), id: other}}
+	if m.Attr == ib.AttrREP || m.Attr == ib.AttrMRA || m.Attr == ib.AttrREJ {
+		keys[0], keys[1] = keys[1], keys[0] // an answer may be the first to use its sender's ID again
 	}
-	if x := c.find[cmKey{cmPair: pair.back(), id: other}]; x != nil && other != 0 {
-		return x
+	for _, k := range keys {
+		if x := c.find[k]; x != nil && k.id != 0 {
+			return x
+		}
 	}
 	if !m.Cut {
 		return nil
@@ -133,7 +136,7 @@ func (c *connection) exchangeOf(pair cmPair, m *ib.CM) *exchange {
 // again reports whether a request repeats that of the exchange.
 func (x *exchange) again(pair cmPair, m *ib.CM) bool {
 	return x.pair == pair && x.clientID == m.LocalCommID && x.transaction == m.TransactionID &&
-		(x.values[cmClientQP] == int64(m.QPN) || m.Cut) && x.values[cmState] < cmRejected
+		(x.values[cmClientQP] == int64(m.QPN) || m.Cut) && x.values[cmState] < cmClosing
 }
 
 // begin starts to follow an exchange, unless there are too many.

@@ -46,9 +46,7 @@ func rejectionOf(x *cmRow, client bool) rejection {
 func (v *connectionsView) rejected(c *analysis.Config) []report.Finding {
 	byServer, ofServer := groupCM(v.all, func(x *cmRow) (rejection, bool) { return rejectionOf(x, false), x.v[cmServerRejects] > 0 })
 	byClient, ofClient := groupCM(v.all, func(x *cmRow) (rejection, bool) {
-		// Where nobody had answered, the client has not refused anything.
-		gaveUp := x.v[cmClientReason] == int64(ib.REJTimeout) && !x.answered()
-		return rejectionOf(x, true), x.v[cmClientRejects] > 0 && !gaveUp
+		return rejectionOf(x, true), x.v[cmClientRejects] > 0 && !x.withdrawn()
 	})
 	var out []report.Finding
 	for _, k := range byServer {
@@ -115,7 +113,7 @@ func (k *rejection) sentence(n, all int64) string {
 	case k.client && k.is(ib.REJTimeout):
 		return fmt.Sprintf("%s itself withdrew %s to %s for %s with a timeout, although an answer of %s is in the capture: it came too late or was lost behind the tap", k.src, which, k.dst, service, k.dst)
 	case k.client:
-		return fmt.Sprintf("%s itself ended %s to %s for %s after the answer: %s", k.src, which, k.dst, service, k)
+		return fmt.Sprintf("%s itself ended %s to %s for %s: %s", k.src, which, k.dst, service, k)
 	case k.is(ib.REJTimeout):
 		return fmt.Sprintf("%s gave up %s of %s for %s, which it had taken: %s, the client did not go on", k.dst, which, k.src, service, k)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // asking is a client, a server and what the one asked the other for.
@@ -34,7 +33,7 @@ func (v *connectionsView) unheard(k asking, xs []*cmRow, c *analysis.Config) (re
 	waited := v.end(last) - first
 	gaveUp := false // the client says so itself
 	for _, x := range xs {
-		gaveUp = gaveUp || x.v[cmClientRejects] > 0 && x.v[cmClientReason] == int64(ib.REJTimeout)
+		gaveUp = gaveUp || x.withdrawn()
 	}
 	why, confidence := v.wayBack(k.hosts)
 	switch {
@@ -61,7 +60,7 @@ func (v *connectionsView) unheard(k asking, xs []*cmRow, c *analysis.Config) (re
 	}
 	switch {
 	case gaveUp:
-		f.Summary += ", until " + k.src + " gave up (REJ, timeout)"
+		f.Summary += ", until " + k.src + " gave up and said so (REJ)"
 	case sends == n:
 		f.Summary += fmt.Sprintf(", and %s passed since", report.Duration(waited))
 	}
@@ -99,7 +98,7 @@ func repeatSpan(xs []*cmRow) (ns int64) {
 func (v *connectionsView) wayBack(h hosts) (string, report.Confidence) {
 	switch {
 	case v.seen[h.back()]:
-		return "Not a capture of one direction: other packets from " + h.dst + " to " + h.src + " are in it.", report.Certain
+		return "Not a capture of one direction: other packets from " + h.dst + " to " + h.src + " are in it.", report.Likely
 	case v.to[h.src]:
 		return "Not a capture of one direction: what others send to " + h.src + " is in it.", report.Likely
 	case v.from[h.dst]:

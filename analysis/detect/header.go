@@ -83,11 +83,11 @@ const unknownPeer = "?"
 func (h *header) Report(r *report.Report) {
 	t := report.Table{
 		Name: "bits", Help: "Bits of the BTH that are constant in a queue pair, and those of the way back; empty where they change, ? where the way back is not known.",
-		Keys: []string{"src", "dst", "p_key", "tver", "migreq", "back_p_key", "back_tver", "back_migreq"},
+		Keys: []string{"src", "dst", "transport", "p_key", "tver", "migreq", "back_p_key", "back_tver", "back_migreq"},
 		Columns: append(columns("", "queue_pairs", "frames"), report.Column{Name: "first_frame", Kind: report.Floor},
 			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak}),
 	}
-	index := map[[8]string]int{}
+	index := map[[9]string]int{}
 	for id := range h.flows {
 		x, f := &h.flows[id], &r.Flows[id]
 		if x.frames == 0 || f.Src == report.Other {
@@ -97,7 +97,7 @@ func (h *header) Report(r *report.Report) {
 		if x.peer > 0 && h.flows[x.peer-1].frames > 0 {
 			back = h.flows[x.peer-1].cells()
 		}
-		k := [8]string{f.Src, f.Dst, own[0], own[1], own[2], back[0], back[1], back[2]}
+		k := [9]string{f.Src, f.Dst, f.Transport, own[0], own[1], own[2], back[0], back[1], back[2]}
 		values := []int64{1, x.frames, x.first, f.FirstNs, f.LastNs}
 		i, ok := index[k]
 		if !ok {

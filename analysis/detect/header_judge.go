@@ -26,7 +26,7 @@ var headerFields = [3]string{"P_Key", "TVer", "MigReq"}
 type headerPair struct {
 	hosts
 	diffs       []headerDiff
-	alone       [2]headerWay // rows whose way back is not known, by direction
+	alone       map[string]*[2]headerWay // by transport and direction, rows whose way back is not known
 	first, last int64
 	frames      []uint64
 }
@@ -60,8 +60,10 @@ func (w *headerWay) add(bits [3]string, qps int64) {
 func judgeHeader(r *report.Report, _ *analysis.Config) []report.Finding {
 	var out []report.Finding
 	for _, p := range headerPairs(r) {
-		if p.alone[0].qps > 0 && p.alone[1].qps > 0 {
-			p.compare(p.alone[0].bits, p.alone[1].bits, max(p.alone[0].qps, p.alone[1].qps))
+		for _, transport := range sortedKeys(p.alone) {
+			if w := p.alone[transport]; w[0].qps > 0 && w[1].qps > 0 {
+				p.compare(w[0].bits, w[1].bits, max(w[0].qps, w[1].qps))
+			}
 		}
 		if len(p.diffs) > 0 {
 			out = append(out, p.finding(r))
@@ -81,16 +83,19 @@ func headerPairs(r *report.Report) []*headerPair {
 		}
 		p := index[h]
 		if p == nil {
-			p = &headerPair{hosts: h, first: row.Values[headerFirstNs], last: row.Values[headerLastNs]}
+			p = &headerPair{hosts: h, alone: map[string]*[2]headerWay{}, first: row.Values[headerFirstNs], last: row.Values[headerLastNs]}
 			index[h] = p
 			out = append(out, p)
 		}
 		p.first, p.last = min(p.first, row.Values[headerFirstNs]), max(p.last, row.Values[headerLastNs])
 		p.frames = append(p.frames, uint64(row.Values[headerFirstFrame]))
-		own, back := [3]string(row.Key[2:5]), [3]string(row.Key[5:8])
+		own, back := [3]string(row.Key[3:6]), [3]string(row.Key[6:9])
 		switch {
 		case back[0] == unknownPeer:
-			p.alone[dir].add(own, row.Values[headerQPs])
+			if p.alone[row.Key[2]] == nil {
+				p.alone[row.Key[2]] = new([2]headerWay)
+			}
+			p.alone[row.Key[2]][dir].add(own, row.Values[headerQPs])
 		case dir == 0: // the row of the way back says the same
 			p.compare(own, back, row.Values[headerQPs])
 		}

@@ -69,10 +69,12 @@ func (w *beside) Report(r *report.Report) {
 func (v *connectionsView) beside(h hosts) bool {
 	back := map[[2]string]bool{}
 	for _, row := range v.r.Rows("connection", "beside") {
-		back[[2]string{row.Key[1], row.Key[0]}] = true
+		if len(row.Key) == 2 {
+			back[[2]string{row.Key[1], row.Key[0]}] = true
+		}
 	}
 	for _, row := range v.r.Rows("connection", "ends") {
-		if row.Key[0] == h.src && row.Key[1] == h.dst && back[[2]string{row.Key[3], row.Key[4]}] {
+		if len(row.Key) == 5 && row.Key[0] == h.src && row.Key[1] == h.dst && back[[2]string{row.Key[3], row.Key[4]}] {
 			return true
 		}
 	}

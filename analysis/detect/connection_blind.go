@@ -59,6 +59,10 @@ func (v *connectionsView) offloadBlind(c *analysis.Config) []report.Finding {
 		f.Severity, f.Confidence = report.Notice, report.Possible
 		f.Not += " A connection that is kept idle would look the same."
 	}
+	if len(moved) > 0 {
+		f.Severity, f.Confidence = report.Notice, report.Possible
+		f.Not += " Data of other hosts is in view, so theirs may only take another path past the tap (ECMP, the other member of a bond)."
+	}
 	servers, services := servedBy(blind)
 	f.Summary = fmt.Sprintf("%s to %s for %s %s set up and lived up to %s, and not one packet of data of these hosts is in the capture: the tap cannot see offloaded traffic.",
 		report.Counted(n, "connection"), servers, services, cmWere(n), report.Duration(longest))

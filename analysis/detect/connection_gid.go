@@ -25,6 +25,9 @@ type endsRow struct {
 func readEnds(r *report.Report) *endsView {
 	e := &endsView{macs: map[string]map[string]bool{}, addrs: map[string]*[addressFamilies]map[string]bool{}}
 	for _, row := range r.Rows("connection", "ends") {
+		if len(row.Key) != 5 || len(row.Values) <= endsLastNs {
+			continue // of another release
+		}
 		e.rows = append(e.rows, endsRow{hosts{row.Key[0], row.Key[1]}, row.Key[2], row.Values})
 		e.know(row.Key[0], row.Key[3])
 		e.know(row.Key[1], row.Key[4])

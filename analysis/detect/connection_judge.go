@@ -17,38 +17,41 @@ func judgeConnection(r *report.Report, c *analysis.Config) []report.Finding {
 type connectionsView struct {
 	r    *report.Report
 	all  []cmRow
-	from map[string]bool // addresses that send
-	to   map[string]bool // addresses that something travels to
+	both map[hosts][]*cmRow // by the two hosts, whoever asked
+	from map[string]bool    // addresses that send
+	to   map[string]bool    // addresses that something travels to
 	seen map[hosts]bool
+	last int64          // time of the last frame of a row
 	v1   map[hosts]bool // whose addresses stand in a GRH
 }
 
 // cmRow is a connection of the table, and its data.
 type cmRow struct {
-	hosts     // from client to server
-	service   string
-	transport string
-	v         []int64
-	frames    int64 // of data
-	firstUse  int64
-	lastUse   int64
+	hosts   // from client to server
+	service string
+	v       []int64
+	frames  int64 // of data
 }
 
 func readConnections(r *report.Report) *connectionsView {
-	v := &connectionsView{r: r, from: map[string]bool{}, to: map[string]bool{}, seen: map[hosts]bool{}, v1: map[hosts]bool{}}
-	uses := map[[5]string]report.Row{}
+	v := &connectionsView{r: r, both: map[hosts][]*cmRow{}, from: map[string]bool{}, to: map[string]bool{}, seen: map[hosts]bool{}, v1: map[hosts]bool{}}
+	frames := map[[5]string]int64{}
 	for _, row := range r.Rows("connection", "uses") {
-		uses[[5]string(row.Key)] = row
+		if len(row.Key) == len(connectionKeys) && len(row.Values) > 1 {
+			frames[[5]string(row.Key)] = row.Values[0] + row.Values[1]
+		}
 	}
 	for _, row := range r.Rows("connection", "connections") {
-		x := cmRow{hosts: hosts{row.Key[0], row.Key[1]}, service: row.Key[2], transport: row.Key[3], v: row.Values}
-		if u, ok := uses[[5]string(row.Key)]; ok {
-			x.frames, x.firstUse, x.lastUse = u.Values[0]+u.Values[1], u.Values[3], u.Values[4]
+		if len(row.Key) == len(connectionKeys) && len(row.Values) == numCM { // else of another release
+			v.all = append(v.all, cmRow{hosts{row.Key[0], row.Key[1]}, row.Key[2], row.Values, frames[[5]string(row.Key)]})
 		}
-		v.all = append(v.all, x)
 	}
 	if len(v.all) == 0 {
 		return v
+	}
+	for i := range v.all {
+		k := v.all[i].eitherWay()
+		v.both[k] = append(v.both[k], &v.all[i])
 	}
 	for i := range r.Flows {
 		f := &r.Flows[i]
@@ -56,11 +59,20 @@ func readConnections(r *report.Report) *connectionsView {
 			continue
 		}
 		v.from[f.Src], v.to[f.Dst], v.seen[hostsOf(f)] = true, true, true
+		v.last = max(v.last, f.LastNs)
 		if hasGRH(f) {
 			v.v1[hostsOf(f)] = true
 		}
 	}
 	return v
+}
+
+// eitherWay names two hosts, whichever comes first.
+func (h hosts) eitherWay() hosts {
+	if h.src > h.dst {
+		return h.back()
+	}
+	return h
 }
 
 // answered reports whether the server said anything to the request.
@@ -138,11 +150,7 @@ func (v *connectionsView) end(ns int64) int64 {
 			return c.LastNs
 		}
 	}
-	last := ns
-	for i := range v.r.Flows {
-		last = max(last, v.r.Flows[i].LastNs)
-	}
-	return last
+	return max(ns, v.last)
 }
 
 // cmFilter shows the CM messages between two hosts, both ways.

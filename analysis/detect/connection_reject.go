@@ -103,7 +103,9 @@ func (k *rejection) sayer() string {
 func (k *rejection) sentence(n, all int64) string {
 	which := report.Counted(n, "connection request")
 	switch {
-	case n == all && n > 1:
+	case n == 1 && all <= 1:
+		which = "the connection request"
+	case n == all:
 		which = "all " + which
 	case n < all:
 		which = fmt.Sprintf("%s of %s", report.Count(n), report.Counted(all, "connection request"))
@@ -146,9 +148,8 @@ func (k *rejection) advice() string {
 // server accepted, and returns when the first one behind a time was, whoever of
 // the two had asked.
 func (v *connectionsView) sameService(h hosts, service string, ns int64) (asked, accepted, later int64) {
-	for i := range v.all {
-		x := &v.all[i]
-		if x.hosts != h && x.hosts != h.back() || x.service != service {
+	for _, x := range v.both[h.eitherWay()] {
+		if x.service != service {
 			continue
 		}
 		at := x.accepted()
@@ -167,8 +168,8 @@ func (v *connectionsView) sameService(h hosts, service string, ns int64) (asked,
 // other side asked as well.
 func (v *connectionsView) crossed(h hosts, xs []*cmRow) int64 {
 	var back []int64
-	for i := range v.all {
-		if x := &v.all[i]; x.hosts == h.back() && x.v[cmRequests] > 0 {
+	for _, x := range v.both[h.eitherWay()] {
+		if x.hosts == h.back() && x.v[cmRequests] > 0 {
 			back = append(back, x.v[cmFirstNs])
 		}
 	}

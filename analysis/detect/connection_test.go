@@ -134,7 +134,7 @@ func TestRejected(t *testing.T) {
 			w.req(1, 2, 1, nvme)
 			w.rej(2, 1, 1, ib.REJConsumerDefined)
 			w.connect(1, 2, 2, other)
-		}, report.Critical, 1, "rejected 1 connection request of 10.0.0.1 for TCP 4420 (NVMe-oF by its port): consumer reject (reason 28)."},
+		}, report.Critical, 1, "rejected the connection request of 10.0.0.1 for TCP 4420 (NVMe-oF by its port): consumer reject (reason 28)."},
 		{"the fifth is too many", func(w *wire) {
 			for n := uint32(1); n <= 4; n++ {
 				w.connect(1, 2, n, nvme)
@@ -161,18 +161,18 @@ func TestRejected(t *testing.T) {
 			w.req(1, 2, 1, nvme)
 			w.rep(2, 1, 1)
 			w.giveUp(1, 2, 1, 1, ib.REJConsumerDefined)
-		}, report.Critical, 1, "10.0.0.1 itself ended 1 connection request to 10.0.0.2 for TCP 4420 (NVMe-oF by its port): consumer reject"},
+		}, report.Critical, 1, "10.0.0.1 itself ended the connection request to 10.0.0.2 for TCP 4420 (NVMe-oF by its port): consumer reject"},
 		{"the answer did not reach the client", func(w *wire) {
 			w.req(1, 2, 1, nvme)
 			w.rep(2, 1, 1)
 			w.giveUp(1, 2, 1, 0, ib.REJTimeout)
-		}, report.Critical, 1, "10.0.0.1 itself withdrew 1 connection request"},
+		}, report.Critical, 1, "10.0.0.1 itself withdrew the connection request"},
 		{"no datagrams", func(w *wire) {
 			w.cm(1, 2, ib.AttrSIDRREQ, 7, &ib.SIDRREQ{RequestID: 7, ServiceID: ib.ServiceIDOf(ib.PortSpaceUDP, 7174)})
 			w.cm(2, 1, ib.AttrSIDRREP, 7, &ib.SIDRREP{RequestID: 7, Status: 1})
-		}, report.Critical, 1, "rejected 1 connection request of 10.0.0.1 for UDP 7174: service ID not supported"},
+		}, report.Critical, 1, "rejected the connection request of 10.0.0.1 for UDP 7174: service ID not supported"},
 		{"only the answer is in view", func(w *wire) { w.rej(2, 1, 9, ib.REJInvalidMTU) }, report.Critical, 1,
-			"10.0.0.2 rejected 1 connection request of 10.0.0.1 for a service that is not in view: invalid path MTU (reason 26)"},
+			"10.0.0.2 rejected the connection request of 10.0.0.1 for a service that is not in view: invalid path MTU (reason 26)"},
 	} {
 		w := newWire()
 		test.play(w)
@@ -251,6 +251,15 @@ func TestUnanswered(t *testing.T) {
 			}
 			w.connect(1, 2, 2, nvme)
 		}, report.Warning, "later such a connection was accepted"},
+		{"two services", func(w *wire) {
+			w.write(2, 1, 0x12, 1)
+			for range 3 {
+				w.req(1, 2, 1, nvme)
+				w.req(1, 2, 2, other)
+				w.wait(4_300 * msec)
+			}
+			w.req(1, 2, 3, other) // may yet be answered
+		}, report.Critical, "10.0.0.1 asked 10.0.0.2 for 2 connections to TCP 4420 (NVMe-oF by its port), TCP 4421 and got no answer: the requests were sent 6 times in all, every 4.3 s."},
 		{"datagrams", func(w *wire) {
 			for range 3 {
 				w.cm(1, 2, ib.AttrSIDRREQ, 7, &ib.SIDRREQ{RequestID: 7, ServiceID: ib.ServiceIDOf(ib.PortSpaceUDP, 7174)})
@@ -327,7 +336,7 @@ func TestOffloadBlind(t *testing.T) {
 			w.wait(500 * msec)
 			w.write(3, 4, 0x77, 0)
 			w.disconnect(1, 2, 1)
-		}, report.Warning},
+		}, report.Notice},
 		{"rejected", func(w *wire) {
 			w.req(1, 2, 1, nvme)
 			w.rej(2, 1, 1, ib.REJConsumerDefined)

@@ -77,6 +77,9 @@ func headerPairs(r *report.Report) []*headerPair {
 	var out []*headerPair
 	index := map[hosts]*headerPair{}
 	for _, row := range r.Rows("header", "bits") {
+		if len(row.Key) != 9 || len(row.Values) <= headerLastNs {
+			continue // of another release
+		}
 		h, dir := hosts{row.Key[0], row.Key[1]}, 0
 		if h.src > h.dst {
 			h, dir = h.back(), 1

@@ -5,7 +5,7 @@ import "slices"
 // cutAt are, for each message, the offsets behind the MAD header up to which a
 // cut message can be read without cutting a field in two.
 var cutAt = [...][]int{
-	AttrREQ - AttrREQ:     {0, 4, 16, 32, 35, 36, 40, 44, 47, 48, 52, 72, 88, 92, 140},
+	0:                     {0, 4, 16, 32, 35, 36, 40, 44, 47, 48, 52, 72, 88, 92, 140},
 	AttrMRA - AttrREQ:     {0, 4, 8, 9, 10},
 	AttrREJ - AttrREQ:     {0, 4, 8, 9, 10, 12},
 	AttrREP - AttrREQ:     {0, 4, 8, 12, 15, 20, 23, 25, 26, 27, 28},

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -63,10 +64,8 @@ func (e *endsView) id(address string) string {
 	} else if len(known) > 1 || e.addrs[mac] == nil {
 		return address
 	}
-	for local := range e.addrs[mac][familyLinkLocal] {
-		if macOf(local) == mac {
-			return mac // no router's: it speaks for itself
-		}
+	if e.addrs[mac][familyLinkLocal][localOf(mac)] {
+		return mac // no router's: it speaks for itself
 	}
 	for _, of := range e.addrs[mac] {
 		if len(of) > 1 {
@@ -90,6 +89,15 @@ func macOf(address string) string {
 	return macText([6]byte{b[8] ^ 2, b[9], b[10], b[13], b[14], b[15]})
 }
 
+// localOf is the link-local address that an adapter makes of its own.
+func localOf(mac string) string {
+	m, err := net.ParseMAC(mac)
+	if err != nil || len(m) != 6 {
+		return ""
+	}
+	return netip.AddrFrom16([16]byte{0: 0xFE, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xFF, 12: 0xFE, 13: m[3], 14: m[4], 15: m[5]}).String()
+}
+
 // dialect is how two hosts address each other: the one with the lower name
 // first.
 type dialect struct {
@@ -102,7 +110,7 @@ func (d dialect) String() string {
 	if d.family[0] == d.family[1] {
 		return text + " with " + d.family[0].String() + " addresses"
 	}
-	return text + " between a " + d.family[0].String() + " and a " + d.family[1].String() + " address"
+	return text + " between " + d.family[0].String() + " and " + d.family[1].String() + " addresses"
 }
 
 // spoken is what two hosts say in one dialect, by direction.

@@ -69,7 +69,7 @@ func (v *connectionsView) refused(k rejection, xs []*cmRow, c *analysis.Config) 
 		Rule: "cm.rejected", Severity: report.Critical, Confidence: report.Certain, Count: rejects,
 		FirstNs: cmEarliest(xs, cmFirstNs), LastNs: last, Frames: cmFrames(xs, cmFirstFrame, cmRejectFrame),
 		Values: map[string]int64{"rejected": int64(len(xs)), "requests": all, "accepted": accepted, "reason": k.reason, "crossed": crossed},
-		Not:    "Not loss and not an unreachable host: " + k.sayer() + " answered, and its answer is no.",
+		Not:    k.not(),
 		Advice: k.advice(),
 		Filter: v.cmFilter(k.hosts),
 	}
@@ -89,6 +89,13 @@ func (v *connectionsView) refused(k rejection, xs []*cmRow, c *analysis.Config) 
 	}
 	f.Summary += "."
 	return f
+}
+
+func (k *rejection) not() string {
+	if k.is(ib.REJTimeout) {
+		return "Not a refusal by an application: " + k.sayer() + " waited for the other side until its time ran out."
+	}
+	return "Not loss and not an unreachable host: " + k.sayer() + " spoke, and it said no."
 }
 
 // sayer is the host that says no.

@@ -471,6 +471,15 @@ func TestGIDMixed(t *testing.T) {
 			try(w, 5, 2, "\x01\x02", local1, local2, 0x12)
 			try(w, 5, 2, "\x02\x01", routed2, routed1, 0x112)
 		}, report.Notice, "link-local"},
+		{"a host with two addresses and a link-local one of its own", func(w *wire) {
+			w.between(2, "\x01\x02", "2001:db8::a", "2001:db8::b", 0x33, 5, false)
+			w.between(2, "\x02\x01", "2001:db8::b", "2001:db8::a", 0x133, 5, true)
+			try(w, 5, 2, "\x01\x02", routed1, routed2, 0x12)
+			try(w, 5, 1, "\x02\x01", local2, local1, 0x112)
+		}, report.Notice, "is repeated, and nothing comes back in it"},
+		{"link-local to routed", func(w *wire) {
+			try(w, 5, 2, "\x01\x02", local1, routed2, 0x12)
+		}, report.Notice, "between link-local and IPv6 addresses"},
 		{"IPv4 and IPv6, both answered", func(w *wire) {
 			for i := range ib.PSN(5) {
 				w.write(1, 2, 0x12, i)
@@ -510,6 +519,9 @@ func TestMACOf(t *testing.T) {
 		if got := macOf(address); got != want {
 			t.Errorf("%s: %q", address, got)
 		}
+	}
+	if got := localOf(macOf(local1)); got != local1 {
+		t.Errorf("%s and back: %s", local1, got)
 	}
 }
 

@@ -112,11 +112,9 @@ func (p *headerPair) compare(there, back [3]string, qps int64) {
 		if there[i] == "" || back[i] == "" || there[i] == back[i] {
 			continue
 		}
-		d := headerDiff{field: i, there: there[i], back: back[i]}
-		n := slices.IndexFunc(p.diffs, func(x headerDiff) bool { d.qps = x.qps; return x == d })
+		n := slices.IndexFunc(p.diffs, func(x headerDiff) bool { return x.field == i && x.there == there[i] && x.back == back[i] })
 		if n < 0 {
-			d.qps = 0
-			n, p.diffs = len(p.diffs), append(p.diffs, d)
+			n, p.diffs = len(p.diffs), append(p.diffs, headerDiff{field: i, there: there[i], back: back[i]})
 		}
 		p.diffs[n].qps += qps
 	}

@@ -99,6 +99,18 @@ type Limits struct {
 	// still count as set before it: a queue of a megabyte drains in that time at
 	// 100 Gbit/s, and a CNP takes a round trip.
 	MarkLag int64
+	// AnswerWait is how long, in ns, a connection request that is not repeated
+	// must have gone without an answer: a server replies or asks for patience
+	// (MRA) within milliseconds, while RDMA-CM repeats only after 4.3 s.
+	AnswerWait int64
+	// RejectStorm is the number of rejects between two hosts from which requests
+	// that cross each other are a warning although they succeed in the end: a pair
+	// that asks each other at a time needs one or two to settle it.
+	RejectStorm int
+	// DataWait is how long, in ns, a connection must live without one packet
+	// before the tap counts as blind to it: services speak within milliseconds of
+	// the set-up.
+	DataWait int64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -129,6 +141,9 @@ func Defaults(workers int) *Config {
 			StormAfter:      200_000_000,
 			ECTBeforePause:  100,
 			MarkLag:         100_000,
+			AnswerWait:      2_000_000_000,
+			RejectStorm:     8,
+			DataWait:        100_000_000,
 		},
 	}
 }

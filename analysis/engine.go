@@ -124,14 +124,23 @@ func (e *engine) frame(f *decode.Frame) {
 		}
 	}
 	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
-		end := min(len(f.Data), int(p.PayloadOff)+int(p.PayloadLen))
-		if m, ok := ib.ParseCM(f.Data[p.PayloadOff:end]); ok {
+		if m, ok := managementOf(p, f.Data); ok {
 			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})
 		}
 	}
 	if len(in.packets) == batchSize {
 		e.send(shard)
 	}
+}
+
+// managementOf reads the message that a packet to the management queue pair
+// carries, or what the capture left of it.
+func managementOf(p *decode.Packet, data []byte) (ib.CM, bool) {
+	mad := data[p.PayloadOff:min(len(data), int(p.PayloadOff)+int(p.PayloadLen))]
+	if m, ok := ib.ParseCM(mad); ok || len(mad) == int(p.PayloadLen) {
+		return m, ok
+	}
+	return ib.ParseCutCM(mad)
 }
 
 // tellAll hands a pause, which concerns every pair of hosts, to all shards but
@@ -252,6 +261,14 @@ func (s *shard) report() *report.Report {
 
 // seed is fixed, so that the cap on rows strikes the same rows in every run.
 const seed = 0x9E3779B97F4A7C15
+
+// Buckets is into how many parts BucketOf divides the pairs of addresses.
+const Buckets = buckets
+
+// BucketOf returns the part of all pairs of addresses that a packet's pair
+// belongs to, in either direction. A shard has whole parts, so that a cap on what
+// is kept of each strikes the same whatever the number of shards.
+func BucketOf(p *decode.Packet) int { return bucketOf(p) }
 
 // bucketOf hashes the unordered pair of addresses.
 func bucketOf(p *decode.Packet) int {

@@ -91,7 +91,7 @@ func (s *shard) packet(p *decode.Packet, m *ib.CM) (FlowID, Verdict) {
 	if r == nil {
 		return NoFlow, v
 	}
-	if m != nil {
+	if m != nil && !m.Cut {
 		s.cm(r.bundle, r.dir, m)
 	}
 	v |= s.take(r, p)

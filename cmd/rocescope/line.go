@@ -14,6 +14,7 @@ type line struct {
 	packet decode.Packet
 	link   decode.LinkType
 	data   []byte // the frame, kept only where layers are printed
+	cm     string // the message of connection management it carries, in words
 	flags  []flagged
 	start  int64 // time of the first frame of all
 }

@@ -32,6 +32,9 @@ func (t *text) line(l *line) string {
 		padded(ends, t.ends), padded(what, t.what), fmt.Sprintf("%5d B", p.Len),
 	}
 	parts = append(parts, details(p)...)
+	if l.cm != "" {
+		parts = append(parts, l.cm)
+	}
 	parts = append(parts, around(p)...)
 	if flags := l.flagTexts(); len(flags) > 0 {
 		parts = append(parts, "["+strings.Join(flags, ", ")+"]")

@@ -76,6 +76,9 @@ func (w *window) take(b *analysis.Batch) {
 		}
 		w.lines = append(w.lines, l)
 	}
+	for i := range b.CMs {
+		w.lines[len(w.lines)-len(b.Packets)+b.CMs[i].Index].cm = management(&b.CMs[i].CM)
+	}
 	for i := range b.Events {
 		w.flag(&b.Events[i])
 	}

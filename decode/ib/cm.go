@@ -68,7 +68,10 @@ type CM struct {
 	TargetAckDelay Timeout    // REP
 	ServiceTimeout Timeout    // MRA
 	Reason         REJReason  // REJ
+	Rejected       uint8      // REJ: what is refused: 0 the REQ, 1 the REP, 2 no message
 	Status         SIDRStatus // SIDR_REP
+
+	Cut bool // read by ParseCutCM: zero may also mean not captured
 }
 
 // ParseCM reads a communication management message from a MAD, of which mad
@@ -97,7 +100,7 @@ func (c *CM) parse(b []byte) bool {
 	case AttrREJ:
 		var h REJ
 		ok := h.Parse(b)
-		c.LocalCommID, c.RemoteCommID, c.Reason = h.LocalCommID, h.RemoteCommID, h.Reason
+		c.LocalCommID, c.RemoteCommID, c.Reason, c.Rejected = h.LocalCommID, h.RemoteCommID, h.Reason, h.Rejected
 		return ok
 	case AttrMRA:
 		var h MRA

@@ -93,7 +93,7 @@ func TestParseCM(t *testing.T) {
 		h    header
 		want ib.CM
 	}{
-		{fullREJ(), ib.CM{Attr: ib.AttrREJ, LocalCommID: 1, RemoteCommID: 2, Reason: 28}},
+		{fullREJ(), ib.CM{Attr: ib.AttrREJ, LocalCommID: 1, RemoteCommID: 2, Reason: 28, Rejected: 1}},
 		{&ib.MRA{LocalCommID: 1, RemoteCommID: 2, ServiceTimeout: 9}, ib.CM{Attr: ib.AttrMRA, LocalCommID: 1, RemoteCommID: 2, ServiceTimeout: 9}},
 		{&ib.RTU{LocalCommID: 1, RemoteCommID: 2}, ib.CM{Attr: ib.AttrRTU, LocalCommID: 1, RemoteCommID: 2}},
 		{&ib.DREQ{LocalCommID: 1, RemoteCommID: 2, RemoteQPN: 3}, ib.CM{Attr: ib.AttrDREQ, LocalCommID: 1, RemoteCommID: 2, QPN: 3}},

@@ -1,0 +1,114 @@
+package detect
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// rowEnds is what the frames of a row say of the two adapters.
+type rowEnds struct {
+	src, dst [6]byte // as in the first frame
+	any      bool
+	varies   bool  // later frames have others
+	requests int64 // of RC and XRC
+	data     int64 // other packets than those of the management queue pairs
+	first    int64 // frame
+}
+
+func (e *rowEnds) seen(p *decode.Packet) {
+	if !e.any {
+		e.any, e.src, e.dst, e.first = true, p.SrcMAC, p.DstMAC, int64(p.Frame)
+	}
+	e.varies = e.varies || e.src != p.SrcMAC || e.dst != p.DstMAC
+	if p.QP <= 1 {
+		return
+	}
+	e.data++
+	if t := p.Op.Transport(); p.Op.Is(ib.IsRequest) && (t == ib.RC || t == ib.XRC) {
+		e.requests++
+	}
+}
+
+// The columns of the table of ends.
+const (
+	endsRows = iota
+	endsRequests
+	endsData
+	endsFirstFrame
+	endsFirstNs
+	endsLastNs
+)
+
+// endsTable joins the rows of two addresses by the adapters they name.
+func (c *connection) endsTable(r *report.Report) report.Table {
+	t := report.Table{Name: "ends", Help: "Which addresses and which version of RoCE adapters use with each other; no MAC address where frames have none or differ.",
+		Keys: []string{"src", "dst", "roce_version", "src_mac", "dst_mac"},
+		Columns: append(columns("", "rows", "requests", "data_frames"), report.Column{Name: "first_frame", Kind: report.Floor},
+			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak})}
+	index := map[[5]string]int{}
+	for id := range c.rows {
+		e, f := &c.rows[id].ends, &r.Flows[id]
+		if f.Src == report.Other || !e.any {
+			continue
+		}
+		k := [5]string{f.Src, f.Dst, strconv.Itoa(f.Version), macText(e.src), macText(e.dst)}
+		if e.varies {
+			k[3], k[4] = "", ""
+		}
+		values := []int64{1, e.requests, e.data, e.first, f.FirstNs, f.LastNs}
+		i, ok := index[k]
+		if !ok {
+			index[k] = len(t.Rows)
+			t.Rows = append(t.Rows, report.Row{Key: k[:], Values: values})
+			continue
+		}
+		v := t.Rows[i].Values
+		for n := endsRows; n <= endsData; n++ {
+			v[n] += values[n]
+		}
+		v[endsFirstFrame], v[endsFirstNs] = min(v[endsFirstFrame], values[endsFirstFrame]), min(v[endsFirstNs], values[endsFirstNs])
+		v[endsLastNs] = max(v[endsLastNs], values[endsLastNs])
+	}
+	return t
+}
+
+// macText writes an adapter's address; empty where it is none of one adapter.
+func macText(m [6]byte) string {
+	if m == [6]byte{} || m[0]&1 != 0 {
+		return ""
+	}
+	return net.HardwareAddr(m[:]).String()
+}
+
+// addressFamily is what kind of address a GID holds.
+type addressFamily uint8
+
+const (
+	familyIPv4 addressFamily = iota
+	familyIPv6
+	familyLinkLocal
+	familyOther // of native InfiniBand
+	addressFamilies
+)
+
+func familyOf(address string) addressFamily {
+	a, err := netip.ParseAddr(address)
+	switch {
+	case err != nil:
+		return familyOther
+	case a.Is4():
+		return familyIPv4
+	case a.IsLinkLocalUnicast():
+		return familyLinkLocal
+	}
+	return familyIPv6
+}
+
+func (f addressFamily) String() string {
+	return [addressFamilies]string{"IPv4", "IPv6", "link-local", "LID"}[f]
+}

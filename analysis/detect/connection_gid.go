@@ -211,10 +211,13 @@ func gidFinding(k hosts, all []*spoken) (report.Finding, bool) {
 	for _, s := range all {
 		f.FirstNs, f.LastNs = min(f.FirstNs, s.first), max(f.LastNs, s.last)
 		f.Count += s.rows[0] + s.rows[1]
+		f.Addresses = append(f.Addresses, s.address[:]...)
 		f.Frames = append(f.Frames, slices.Concat(s.frames[0], s.frames[1])...)
 		names = append(names, s.String())
 	}
 	f.Frames = fewFrames(f.Frames)
+	slices.Sort(f.Addresses)
+	f.Addresses = slices.Compact(f.Addresses)
 	f.Summary = fmt.Sprintf("%s and %s address each other in %s: %s.", all[0].address[0], all[0].address[1], report.Counted(int64(len(all)), "way"), strings.Join(names, "; "))
 	if len(all) == 1 {
 		f.Summary = fmt.Sprintf("%s and %s speak %s.", all[0].address[0], all[0].address[1], names[0])

@@ -66,7 +66,7 @@ func (v *connectionsView) refused(k rejection, xs []*cmRow, c *analysis.Config) 
 	all, accepted, later := v.sameService(k.hosts, k.service, last)
 	crossed := v.crossed(k.hosts, xs)
 	f := report.Finding{
-		Rule: "cm.rejected", Severity: report.Critical, Confidence: report.Certain, Count: rejects,
+		Rule: "cm.rejected", Severity: report.Critical, Confidence: report.Certain, Host: k.src, Toward: k.dst, Count: rejects,
 		FirstNs: cmEarliest(xs, cmFirstNs), LastNs: last, Frames: cmFrames(xs, cmFirstFrame, cmRejectFrame),
 		Values: map[string]int64{"rejected": int64(len(xs)), "requests": all, "accepted": accepted, "reason": k.reason, "crossed": crossed},
 		Not:    k.not(),

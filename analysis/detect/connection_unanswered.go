@@ -40,7 +40,7 @@ func (v *connectionsView) unheard(h hosts, xs []*cmRow) (report.Finding, bool) {
 	}
 	_, services := servedBy(xs)
 	f := report.Finding{
-		Rule: "cm.unanswered", Severity: report.Critical, Confidence: confidence, FirstNs: first, LastNs: last, Count: sends,
+		Rule: "cm.unanswered", Severity: report.Critical, Confidence: confidence, Host: h.src, Toward: h.dst, FirstNs: first, LastNs: last, Count: sends,
 		Frames:  cmFrames(xs, cmFirstFrame, cmLastRequestFrame, cmRejectFrame),
 		Values:  map[string]int64{"requests": sends, "connections": n, "waited_ns": waited},
 		Not:     why + " Not a refusal, which would be a REJ, nor a busy server, which would send an MRA.",

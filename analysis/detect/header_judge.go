@@ -122,7 +122,7 @@ func (p *headerPair) compare(there, back [3]string, qps int64) {
 
 func (p *headerPair) finding(r *report.Report) report.Finding {
 	f := report.Finding{
-		Rule: "header.mismatch", Severity: report.Info, Confidence: report.Certain, FirstNs: p.first, LastNs: p.last,
+		Rule: "header.mismatch", Severity: report.Info, Confidence: report.Certain, Host: p.src, Toward: p.dst, FirstNs: p.first, LastNs: p.last,
 		Frames: fewFrames(p.frames), Values: map[string]int64{},
 		Not:    "Not damage: each direction keeps its value in every packet with a good ICRC.",
 		Filter: p.filter(r),

@@ -28,7 +28,12 @@ func (c *cause) mayExplain(rule string) bool {
 // it may follow from, or names none of them: see TestCausesCloseNoCircle.
 var causes = []cause{
 	{"gid.mixed", []string{"peer.silent", "cm.unanswered", "retransmit.exhausted", "retransmit.timeout", "loss.unrecovered"},
-		"The two sides use addresses, or versions of RoCE, that do not meet, so that nothing is answered.", (*view).hostsOf},
+		"The two sides use addresses, or versions of RoCE, that do not meet, so that nothing is answered.",
+		func(v *view, c, e *report.Finding) bool {
+			return v.lies(e, func(f *report.Flow) bool {
+				return slices.Contains(c.Addresses, f.Src) && slices.Contains(c.Addresses, f.Dst)
+			})
+		}},
 	{"mtu.mismatch", []string{"nak.invalid-request", "retransmit.exhausted", "loss.*", "retransmit.timeout"},
 		"The receiver refuses packets larger than the path MTU it was told.", (*view).hostsOf},
 	{"mtu.blackhole", []string{"retransmit.*", "loss.*", "peer.read-unanswered", "peer.silent"},

@@ -36,10 +36,11 @@ func explain(r *report.Report) {
 	}
 }
 
-// causeOf finds the finding of a cause's rule that covers finding i.
+// causeOf finds the finding of a cause's rule that covers finding i. One that is
+// mere information explains nothing.
 func (v *view) causeOf(c *cause, i int) (int, bool) {
 	for j := range v.r.Findings {
-		if f := &v.r.Findings[j]; i != j && f.Rule == c.rule && c.covers(v, f, &v.r.Findings[i]) {
+		if f := &v.r.Findings[j]; i != j && f.Rule == c.rule && f.Severity != report.Info && c.covers(v, f, &v.r.Findings[i]) {
 			return j, true
 		}
 	}

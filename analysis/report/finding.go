@@ -48,11 +48,13 @@ type Finding struct {
 	// Host is the address that the finding is about, where it is about one: the
 	// receiver of a burst, the sender of bad packets, or the MAC of a port. Where it is about what one
 	// host sends to another, Toward is the other. Both are empty where Flow says it.
-	Host    string `json:"host,omitempty"`
-	Toward  string `json:"toward,omitempty"`
-	FirstNs int64  `json:"first_ns"`
-	LastNs  int64  `json:"last_ns"`
-	Count   int64  `json:"count"`
+	Host   string `json:"host,omitempty"`
+	Toward string `json:"toward,omitempty"`
+	// Addresses are all that it is about, where two hosts speak under several.
+	Addresses []string `json:"addresses,omitempty"`
+	FirstNs   int64    `json:"first_ns"`
+	LastNs    int64    `json:"last_ns"`
+	Count     int64    `json:"count"`
 	// Frames are the numbers of frames that prove it, ascending, at most a few.
 	Frames []uint64         `json:"frames"`
 	Values map[string]int64 `json:"values"`

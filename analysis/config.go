@@ -71,6 +71,14 @@ type Limits struct {
 	// is lost, timers of the usual exponent 14 run out after 67 ms.
 	UnrecoveredWait int64
 	UnrecoveredRTTs int64
+	// SizeTries is how often a packet larger than any that arrived must have been
+	// sent in vain before its size is blamed: chance loses one packet three times
+	// in a row only where smaller ones would hardly get through.
+	SizeTries int
+	// SizePassed is how many answers must have come for smaller packets, where
+	// none came after the first large one: fewer may stand before a path that
+	// went down for everything.
+	SizePassed int
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -94,6 +102,8 @@ func Defaults(workers int) *Config {
 			SilentTries:     4,
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
+			SizeTries:       3,
+			SizePassed:      3,
 		},
 	}
 }

@@ -62,9 +62,12 @@ func waysOf(r *report.Report, tries int64) []*way {
 				continue
 			}
 			h := hostsOf(f)
-			if v.asked > 0 {
+			switch {
+			case v.asked > 0:
 				h = h.back()
 				v.size = responseSize(v, flows)
+			case v.size == 0:
+				v.size = v.fullSize(flows)
 			}
 			if ways[h] == nil {
 				ways[h] = &way{hosts: h}
@@ -117,68 +120,117 @@ func headerSize(f *report.Flow) int64 {
 // responseSize is the size of the first response to a READ, at most: where no
 // full packet tells the path MTU, the largest there is.
 func responseSize(v *vain, flows map[[3]string][]*report.Flow) int64 {
-	mtu := v.flow.PathMTU
-	if p := v.flow.PeerQP; p != nil && mtu == 0 {
-		for _, f := range flows[[3]string{v.flow.Dst, v.flow.Src, qpText(*p)}] {
-			mtu = max(mtu, f.PathMTU)
-		}
-	}
+	mtu := v.pathMTU(flows)
 	if mtu == 0 {
 		mtu = 4096
 	}
 	return headerSize(v.flow) + 4 + min(v.asked, mtu)
 }
 
-// blackHole says that size decides what passes: everything that was sent in vain
-// is larger than everything that arrived.
-func (w *way) blackHole(c *analysis.Config) (report.Finding, bool) {
-	passes, naks := w.largest(), int64(0)
-	for _, v := range w.vain {
-		if v.naks > 0 { // for the packet was sent in vain, and one behind it drew a NAK
-			naks += v.naks
-			passes = max(passes, v.behind)
+// fullSize is the size of a full packet, 0 where the path MTU is not known.
+func (v *vain) fullSize(flows map[[3]string][]*report.Flow) int64 {
+	if mtu := v.pathMTU(flows); mtu > 0 {
+		return headerSize(v.flow) + mtu
+	}
+	return 0
+}
+
+func (v *vain) pathMTU(flows map[[3]string][]*report.Flow) int64 {
+	mtu := v.flow.PathMTU
+	if p := v.flow.PeerQP; p != nil && mtu == 0 {
+		for _, f := range flows[[3]string{v.flow.Dst, v.flow.Src, qpText(*p)}] {
+			mtu = max(mtu, f.PathMTU)
 		}
 	}
-	var large []*vain
-	alive, after := false, false
+	return mtu
+}
+
+// within reports whether a packet is known to be no larger than one that
+// passes.
+func (v *vain) within(passes int64) bool { return v.size > 0 && v.size <= passes }
+
+// tooLarge is the packets that are larger than all that arrived, and what speaks
+// for their size.
+type tooLarge struct {
+	list   []*vain
+	passes int64 // the largest that arrived
+	naks   int64 // drawn by what arrived behind them
+	after  bool  // smaller ones arrived after the first of them was sent
+	reads  int   // how many of them are responses, to READs that may never be answered
+}
+
+// sized returns the packets whose size may be why they were sent in vain. There
+// are none where small ones are lost as well.
+func (w *way) sized(c *analysis.Config) (t tooLarge, ok bool) {
+	t.passes = w.largest()
+	for _, v := range w.vain {
+		if v.naks > 0 { // something behind it arrived
+			t.passes = max(t.passes, v.behind)
+		}
+	}
+	small, alive, acks := false, false, int64(0)
 	for _, v := range w.vain {
 		switch {
-		case v.size <= passes && naks == 0:
-			return report.Finding{}, false // small ones are lost as well
-		case v.size <= passes || v.behind > 0 && v.behind <= passes && v.naks == 0:
-			continue // what small ones stand behind it would draw a NAK
+		case v.within(t.passes):
+			small = true
+			continue
+		case v.behind > 0 && v.behind <= t.passes && v.naks == 0:
+			continue // what is small behind it would have drawn a NAK
 		case v.asked > 0 && w.read == 0:
-			continue // READs may be what it cannot answer, however short
+			t.reads++
 		}
-		alive = alive || v.answers+v.naks > 0 || w.ack > 0 && v.flow.ResponseFrames > 0
-		after = after || w.lastNs > v.firstNs
-		large = append(large, v)
+		alive = alive || v.answers+v.naks > 0 || v.flow.Acks > 0
+		t.after = t.after || w.lastNs > v.firstNs
+		t.naks, acks = t.naks+v.naks, acks+v.flow.Acks
+		t.list = append(t.list, v)
 	}
-	if passes == 0 || !alive || naks == 0 && !after && w.answers < int64(c.Limits.SizePassed) {
+	enough := t.naks > 0 || !small && (t.after || max(w.answers, acks) >= int64(c.Limits.SizePassed))
+	return t, t.passes > 0 && alive && enough
+}
+
+// blackHole says that size decides what passes.
+func (w *way) blackHole(c *analysis.Config) (report.Finding, bool) {
+	t, ok := w.sized(c)
+	if !ok {
 		return report.Finding{}, false
 	}
-	f := w.finding("mtu.blackhole", report.Critical, large)
+	f := w.finding("mtu.blackhole", report.Critical, t.list)
 	f.Confidence = report.Likely
-	f.Not = "Not a dead peer, and not a path that went down: what is smaller is answered after the first large packet was sent, too."
-	if naks > 0 {
-		f.Not = fmt.Sprintf("Not a dead peer, and not a path that went down: a smaller packet behind the first large one arrived and drew a NAK for it (%s).", report.Counted(naks, "NAK"))
-	} else if !after {
+	switch {
+	case t.naks > 0:
+		f.Not = fmt.Sprintf("Not a dead peer, and not a path that went down: a smaller packet behind a large one arrived and drew %s for it.", report.Counted(t.naks, "NAK"))
+	case t.after:
+		f.Not = "Not a dead peer, and not a path that went down: what is smaller arrives after the first large packet was sent, too."
+	default:
 		f.Confidence = report.Possible
-		f.Not = "Not a peer that was dead from the beginning: it answered what was smaller before. A path that went down for everything, just when the first large packet was sent, would look the same."
+		f.Not = "Not a peer that was dead from the beginning: what was smaller arrived before. A path that went down for everything, just when the first large packet was sent, would look the same."
 	}
-	w.describeHole(&f, passes, naks, large)
+	w.describeHole(&f, &t)
+	if t.reads == len(t.list) {
+		f.Severity, f.Confidence = report.Info, report.Possible
+		f.Summary = fmt.Sprintf("The path from %s to %s may be too narrow for READ responses: none of up to %s bytes came in %s, and nothing that came that way is larger than %s bytes.",
+			w.src, w.dst, report.Count(f.Values["smallest_unanswered_bytes"]), report.Counted(f.Count, "queue pair"), report.Count(t.passes))
+		f.Not = "Not known: a peer that answers no READ at all, of any length, would look the same, for no short READ was answered either."
+	}
 	return f, true
 }
 
 // knownMTUs are what links are set to, the usual ones first.
 var knownMTUs = []int64{1500, 9000, 4200, 2500, 2048, 1600, 1280, 576}
 
-func (w *way) describeHole(f *report.Finding, passes, naks int64, large []*vain) {
-	least := slices.MinFunc(large, func(a, b *vain) int { return int(a.size - b.size) }).size
-	f.Values["largest_arrived_bytes"], f.Values["smallest_unanswered_bytes"], f.Values["naks"] = passes, least, naks
-	f.Summary = fmt.Sprintf("Large packets from %s do not reach %s: IP packets of up to %s bytes arrive, and none of %s bytes and more, though %s sent one up to %s",
-		w.src, w.dst, report.Count(passes), report.Count(least), report.Counted(int64(len(large)), "queue pair"), sentTimes(f.Values["sendings"]))
-	fits := slices.IndexFunc(knownMTUs, func(m int64) bool { return passes <= m && m < least })
+func (w *way) describeHole(f *report.Finding, t *tooLarge) {
+	least := slices.MinFunc(t.list, func(a, b *vain) int { return int(a.size - b.size) }).size
+	f.Values["largest_arrived_bytes"], f.Values["naks"] = t.passes, t.naks
+	beyond := "and no full one"
+	if least > 0 {
+		f.Values["smallest_unanswered_bytes"] = least
+		beyond = fmt.Sprintf("and none of %s bytes and more", report.Count(least))
+	} else { // unknown; no path MTU is larger than 4096
+		least = max(t.passes+1, headerSize(t.list[0].flow)+4096)
+	}
+	f.Summary = fmt.Sprintf("Large packets from %s do not reach %s: IP packets of up to %s bytes arrive, %s, though %s tried one up to %s",
+		w.src, w.dst, report.Count(t.passes), beyond, report.Counted(f.Count, "queue pair"), sentTimes(f.Values["sendings"]))
+	fits := slices.IndexFunc(knownMTUs, func(m int64) bool { return t.passes <= m && m < least })
 	if fits >= 0 {
 		f.Values["likely_mtu"] = knownMTUs[fits]
 		f.Summary += fmt.Sprintf("; a link with an MTU of %d between them would do that.", knownMTUs[fits])
@@ -187,7 +239,7 @@ func (w *way) describeHole(f *report.Finding, passes, naks int64, large []*vain)
 	}
 	f.Advice = fmt.Sprintf("Test the path from %s: `ping -M do -s %d %s` fails where the MTU is too small. Raise the MTU of each port on the way, switches included (`ip link show`, `show interfaces`; a path MTU of 4096 needs 4200), "+
 		"or lower the path MTU of the queue pairs (`ibv_devinfo` active_mtu; NCCL and UCX take it from the port). A switch counts what it drops as giants or oversize; `ethtool -S` of the receiver as rx_oversize_pkts_phy.",
-		w.src, least-headerSize(large[0].flow)+16, w.dst)
+		w.src, least-headerSize(t.list[0].flow)+16, w.dst)
 }
 
 func sentTimes(n int64) string {
@@ -202,7 +254,7 @@ func sentTimes(n int64) string {
 func (w *way) onlyWhole(c *analysis.Config) (report.Finding, bool) {
 	after := false
 	for _, v := range w.vain {
-		small := v.size <= w.only || v.behind > 0 && v.behind <= w.only
+		small := v.within(w.only) || v.behind > 0 && v.behind <= w.only
 		if !v.first || !small || v.naks > 0 || v.answers == 0 {
 			return report.Finding{}, false
 		}

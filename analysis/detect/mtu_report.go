@@ -55,6 +55,9 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 				t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(q.try.psn)), "request"), Values: q.try.row(q.answers)})
 			}
 		}
+		if q != nil && q.try.size == 0 && q.tail.sendings > 1 && !q.full {
+			t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(q.una)), "end of message"), Values: q.ending().row(q.answers)})
+		}
 		if a != nil {
 			row[4], row[5] = a.frames, a.arrived()
 			if a.try.sendings > 0 {
@@ -75,6 +78,14 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 	for k, seen := range x.asked {
 		t.negotiated.Rows = append(t.negotiated.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(k.qp), strconv.Itoa(k.mtu)}, Values: []int64{int64(seen.frame), seen.ns}})
 	}
+}
+
+// ending returns what is known of a packet of which only the end of its message
+// came by.
+func (s *requestSizes) ending() *try {
+	t := s.tail
+	t.psn, t.size, t.behind, t.naks = s.una, 0, t.size, s.try.naks
+	return &t
 }
 
 // row returns the values of the table "unanswered".

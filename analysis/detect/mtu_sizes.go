@@ -49,10 +49,15 @@ type requestSizes struct {
 	answers    int64 // that let something arrive
 	lastNs     int64 // of the last of them
 	try        try
+	// tail is the end of a message whose other packets never come by, and holds
+	// from una on as try does.
+	tail try
+	full bool // some of the others did
 }
 
 // try is one packet that is sent again and again; it is empty while sendings is
-// 0, and its size is unknown while that is 0.
+// 0. Its size is 0 while it has not come by: where the tap lies behind the link
+// that is too narrow for it, only the end of its message does.
 type try struct {
 	psn       ib.PSN
 	sendings  int64
@@ -99,6 +104,13 @@ func (s *requestSizes) sent(p *decode.Packet) (back bool) {
 		if t.behind == 0 || size < t.behind {
 			t.behind = size
 		}
+	case p.PSN.After(s.una) && p.Op.Is(ib.IsLast):
+		if s.tail.psn != p.PSN {
+			s.tail = try{}
+		}
+		s.tail.again(p, size)
+	case p.PSN.After(s.una) && p.Op.Is(ib.IsFirst|ib.IsMiddle):
+		s.full = true
 	}
 	back = !p.PSN.After(s.previous)
 	s.previous = p.PSN
@@ -123,7 +135,7 @@ func (s *requestSizes) answered(p *decode.Packet) {
 	if !end.After(s.una) || end.Sub(s.high) > 1<<16 {
 		return
 	}
-	s.una, s.try = end, try{psn: end}
+	s.una, s.try, s.tail, s.full = end, try{psn: end}, try{}, false
 	if end.Before(s.high) {
 		s.try.sendings = 1 // it is on its way already
 	}
@@ -168,6 +180,7 @@ func (s *replySizes) sent(p *decode.Packet) {
 // that it is this response that is missing.
 func (s *replySizes) askedAgain(p *decode.Packet, back bool) {
 	var lost reply
+	var tail int64 // the smallest that stands behind what never came by
 	for i := range s.list {
 		e := &s.list[i]
 		if e.size == 0 || !e.end.After(p.PSN) {
@@ -180,17 +193,25 @@ func (s *replySizes) askedAgain(p *decode.Packet, back bool) {
 		}
 		if e.start == p.PSN {
 			lost = *e
+		} else if tail == 0 || e.size < tail {
+			tail = e.size
 		}
 		*e = reply{}
 	}
-	if !back || lost.size == 0 {
+	if !back || lost.size == 0 && tail == 0 {
 		return
 	}
 	if t := &s.try; t.sendings == 0 || t.psn != p.PSN {
 		*t = try{psn: p.PSN, firstNs: lost.ns, firstSeen: lost.frame}
+		if lost.size == 0 {
+			t.firstNs, t.firstSeen = p.Time, p.Frame
+		}
 	}
 	t := &s.try
 	t.sendings, t.size, t.lastNs, t.lastSeen = t.sendings+1, lost.size, p.Time, p.Frame
+	if lost.size == 0 {
+		t.behind, t.naks = tail, t.naks+1 // it arrived, and the READ came again for what did not
+	}
 }
 
 // arrived returns the largest response that was not asked for again.

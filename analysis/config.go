@@ -79,6 +79,18 @@ type Limits struct {
 	// none came after the first large one: fewer may stand before a path that
 	// went down for everything.
 	SizePassed int
+	// Hottest is how many times its fair share the busiest of some parallel links
+	// must carry before the spread counts as uneven: half as much again fills one
+	// link while the others still have a third to spare.
+	Hottest float64
+	// MemberFlows and MemberFrames are how many flows and frames must be seen on
+	// parallel links before their spread is judged: three flows cannot be even
+	// over two links.
+	MemberFlows  int
+	MemberFrames int
+	// InSeries is the share of frames seen twice from which two interfaces or
+	// senders are taps in series, not parallel: a mirror copies a few by accident.
+	InSeries float64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -104,6 +116,10 @@ func Defaults(workers int) *Config {
 			UnrecoveredRTTs: 20,
 			SizeTries:       3,
 			SizePassed:      3,
+			Hottest:         1.5,
+			MemberFlows:     4,
+			MemberFrames:    100,
+			InSeries:        0.05,
 		},
 	}
 }

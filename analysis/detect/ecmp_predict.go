@@ -39,8 +39,8 @@ func predicted(r *report.Report, c *analysis.Config) []report.Finding {
 	}
 	addTable(r, "ecmp", t)
 	median := medianOf(keys, c.Links, false)
-	if float64(median) <= 100*c.Limits.Hottest || frames < int64(c.Limits.MemberFrames) {
-		return nil
+	if float64(median) <= 100*c.Limits.Hottest || frames < int64(c.Limits.MemberFrames) || len(keys) < c.Links {
+		return nil // fewer queue pairs than links leave some idle, whatever the hash
 	}
 	return []report.Finding{predictedFinding(r, c, keys, &t, median, bytes)}
 }
@@ -80,9 +80,9 @@ func predictedFinding(r *report.Report, c *analysis.Config, keys []hashKey, t *r
 	}
 	f.Summary = fmt.Sprintf("Over %d equal-cost links this traffic would put %s times the fair share on the busiest one, in the middle of common hash families%s; it has %s, the largest with %s of the bytes, in %s (%s times with the queue pair in the hash).",
 		c.Links, decimal(median), text, report.Counted(int64(len(loads)), "hash key"), report.Share(largest, bytes), report.Counted(int64(len(keys)), "queue pair"), decimal(withQP))
-	// Few keys beside many queue pairs are a setting that can be changed; a few
-	// queue pairs collide by chance, with any hash.
-	if len(loads) < c.Links && len(keys) >= c.Links {
+	// Few keys for many queue pairs are a setting that can be changed; as many keys
+	// as links, or a few more, collide by chance, with any hash.
+	if len(loads) < c.Links {
 		f.Severity, f.Confidence = report.Warning, report.Likely
 	}
 	f.Not = "Not measured: a prediction for the traffic of this capture alone, as if all of it crossed the same links. The hash functions of vendors are not public, and a switch's own may differ."

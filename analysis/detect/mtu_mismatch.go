@@ -48,7 +48,7 @@ func judgeMTUMismatch(r *report.Report) []report.Finding {
 			beyond = append(beyond, f)
 		}
 	}
-	return slices.Concat(condense(both, "host pair", "infiniband"), condense(beyond, "host pair", "infiniband"), p.siblings())
+	return slices.Concat(condense(both, "host pair", "infiniband"), condense(beyond, "host pair", "infiniband"), p.siblings(), p.refusedFirst())
 }
 
 // of returns the largest path MTU that a flow's packets show; nothing where they
@@ -63,17 +63,19 @@ func (p *pathMTUs) of(f *report.Flow) (most sizeSeen) {
 }
 
 // peer returns the other direction of a flow's connection, nil where it is not
-// known.
-func (p *pathMTUs) peer(f *report.Flow) *report.Flow {
+// known: of several connections with the same numbers the one that is closest in
+// time.
+func (p *pathMTUs) peer(f *report.Flow) (best *report.Flow) {
 	if f.PeerQP == nil {
 		return nil
 	}
+	apart := func(g *report.Flow) int64 { return max(0, g.FirstNs-f.LastNs, f.FirstNs-g.LastNs) }
 	for _, g := range p.flows[[3]string{f.Dst, f.Src, qpText(*f.PeerQP)}] {
-		if g.PeerQP != nil && *g.PeerQP == f.DestQP && g.FirstNs <= f.LastNs && g.LastNs >= f.FirstNs {
-			return g
+		if g.PeerQP != nil && *g.PeerQP == f.DestQP && (best == nil || apart(g) < apart(best)) {
+			best = g
 		}
 	}
-	return nil
+	return best
 }
 
 // unlike is connections between two hosts whose path MTU does not fit, one
@@ -253,4 +255,37 @@ func (p *pathMTUs) sibling(h hosts, sizes map[int64][]*report.Flow, seen map[int
 	}
 	f.Summary += "; nothing speaks against it."
 	return f
+}
+
+// refusedFirst speaks of queue pairs whose first full packet was refused, where
+// nothing tells the path MTU of the host that refused it.
+func (p *pathMTUs) refusedFirst() []report.Finding {
+	var out []report.Finding
+	for _, row := range p.r.Rows("nak", "refused") {
+		if !strings.HasSuffix(row.Key[4], "invalid request") || !strings.HasSuffix(row.Key[5], "First") {
+			continue
+		}
+		for _, f := range p.flows[[3]string(row.Key[:3])] {
+			asks := p.peer(f)
+			if asks == nil || p.taken[asks] || p.of(f).mtu != 0 {
+				continue
+			}
+			s := p.of(asks)
+			if s.firstFrame == 0 || s.firstFrame != row.Values[1] {
+				continue // others were taken before
+			}
+			out = append(out, report.Finding{
+				Rule: "mtu.mismatch", Severity: report.Info, Confidence: report.Possible, Flow: asks.Ref(), Count: 1,
+				FirstNs: s.firstNs, LastNs: s.lastNs, Frames: fewFrames([]uint64{uint64(row.Values[1]), uint64(row.Values[0])}),
+				Values: map[string]int64{"path_mtu": s.mtu},
+				Summary: fmt.Sprintf("%s refused the very first full packet of %s (%d bytes) as an invalid request: its own path MTU may be smaller, which this capture does not show.",
+					f.Src, asks.Ref(), s.mtu),
+				Not:    "Not known: an operation that the queue pair does not allow, or a message longer than its receive buffer, draws the same NAK.",
+				Advice: fmt.Sprintf("Compare the path MTU of the queue pair on %s with %d (`rdma resource show qp`, `ibv_devinfo` active_mtu, the MTU of the interface).", f.Src, s.mtu),
+				Filter: toward(asks),
+			})
+			p.taken[asks] = true
+		}
+	}
+	return condense(out, "flow", "infiniband.aeth.syndrome.error_code == 1")
 }

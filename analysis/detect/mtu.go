@@ -28,6 +28,7 @@ type mtuFlow struct {
 	replies  *replySizes
 	payloads *payloadSizes
 	asked    map[cmAsked]cmSeen // of a row of connection management
+	early    answer             // the answers that came before it was known what they answer
 }
 
 // cmAsked is the path MTU that a REQ asks for its sender's queue pair. A row
@@ -99,10 +100,12 @@ func (m *mtu) request(p *decode.Packet, id, peer analysis.FlowID, resent bool) {
 	if f.requests == nil {
 		f.requests = &requestSizes{una: p.PSN, high: p.PSN, previous: p.PSN.Add(-1)} // once in a row's life
 	}
-	back := f.requests.sent(p)
 	if peer == analysis.NoFlow || int(peer) >= len(m.flows) {
+		f.requests.sent(p)
 		return
 	}
+	m.catchUp(f, &m.flows[peer])
+	back := f.requests.sent(p)
 	switch r := m.flows[peer].replies; {
 	case r == nil:
 	case !resent:
@@ -112,14 +115,25 @@ func (m *mtu) request(p *decode.Packet, id, peer analysis.FlowID, resent bool) {
 	}
 }
 
+// catchUp lets requests arrive whose answers came early.
+func (m *mtu) catchUp(requests, answers *mtuFlow) {
+	requests.requests.reach(answers.early)
+	answers.early = answer{}
+}
+
 func (m *mtu) response(p *decode.Packet, id, peer analysis.FlowID) {
-	if peer != analysis.NoFlow && int(peer) < len(m.flows) && m.flows[peer].requests != nil {
+	f := at(&m.flows, id)
+	switch end, ok := reached(p); {
+	case !ok:
+	case peer == analysis.NoFlow:
+		f.early = answer{end, f.early.n + 1, p.Time}
+	case int(peer) < len(m.flows) && m.flows[peer].requests != nil:
+		m.catchUp(&m.flows[peer], f)
 		m.flows[peer].requests.answered(p)
 	}
 	if !p.Op.Is(ib.IsReadResponse) {
 		return
 	}
-	f := at(&m.flows, id)
 	if f.replies == nil {
 		f.replies = new(replySizes) // once in a row's life
 	}

@@ -25,6 +25,7 @@ func judgeMTU(r *report.Report, c *analysis.Config) []report.Finding {
 type way struct {
 	hosts
 	answers          int64 // that requests drew
+	reads            int64 // READ responses that came
 	only, part, read int64 // the largest that arrived: whole messages, parts of longer ones, READ responses
 	ack              int64 // size of the ACKs that went this way, 0 where none did
 	lastNs           int64 // when a request arrived last
@@ -79,7 +80,7 @@ func waysOf(r *report.Report, tries int64) []*way {
 	}
 	for _, row := range r.Rows("mtu", "arrived") {
 		if w := ways[hosts{row.Key[0], row.Key[1]}]; w != nil {
-			w.answers, w.only, w.part, w.lastNs, w.read = row.Values[0], row.Values[1], row.Values[2], row.Values[3], row.Values[5]
+			w.answers, w.only, w.part, w.lastNs, w.reads, w.read = row.Values[0], row.Values[1], row.Values[2], row.Values[3], row.Values[4], row.Values[5]
 		}
 	}
 	for i := range r.Flows {
@@ -145,9 +146,11 @@ func (v *vain) pathMTU(flows map[[3]string][]*report.Flow) int64 {
 	return mtu
 }
 
-// within reports whether a packet is known to be no larger than one that
-// passes.
-func (v *vain) within(passes int64) bool { return v.size > 0 && v.size <= passes }
+// within reports whether a packet is known to be no larger than one that passes,
+// or than what every link carries (RFC 791).
+func (v *vain) within(passes int64) bool { return v.size > 0 && v.size <= max(passes, leastMTU) }
+
+const leastMTU = 576
 
 // tooLarge is the packets that are larger than all that arrived, and what speaks
 // for their size.
@@ -168,7 +171,7 @@ func (w *way) sized(c *analysis.Config) (t tooLarge, ok bool) {
 			t.passes = max(t.passes, v.behind)
 		}
 	}
-	small, alive, acks := false, false, int64(0)
+	small, alive, passed := false, false, max(w.answers, w.reads)
 	for _, v := range w.vain {
 		switch {
 		case v.within(t.passes):
@@ -181,10 +184,13 @@ func (w *way) sized(c *analysis.Config) (t tooLarge, ok bool) {
 		}
 		alive = alive || v.answers+v.naks > 0 || v.flow.Acks > 0
 		t.after = t.after || w.lastNs > v.firstNs
-		t.naks, acks = t.naks+v.naks, acks+v.flow.Acks
+		t.naks += v.naks
+		if passed = max(passed, v.flow.Acks); v.asked > 0 {
+			passed = max(passed, v.answers) // they came the way that the response did not
+		}
 		t.list = append(t.list, v)
 	}
-	enough := t.naks > 0 || !small && (t.after || max(w.answers, acks) >= int64(c.Limits.SizePassed))
+	enough := t.naks > 0 || !small && (t.after || passed >= int64(c.Limits.SizePassed))
 	return t, t.passes > 0 && alive && enough
 }
 
@@ -216,7 +222,7 @@ func (w *way) blackHole(c *analysis.Config) (report.Finding, bool) {
 }
 
 // knownMTUs are what links are set to, the usual ones first.
-var knownMTUs = []int64{1500, 9000, 4200, 2500, 2048, 1600, 1280, 576}
+var knownMTUs = []int64{1500, 9000, 4200, 2500, 2048, 1600, 1280, leastMTU}
 
 func (w *way) describeHole(f *report.Finding, t *tooLarge) {
 	least := slices.MinFunc(t.list, func(a, b *vain) int { return int(a.size - b.size) }).size
@@ -254,7 +260,7 @@ func sentTimes(n int64) string {
 func (w *way) onlyWhole(c *analysis.Config) (report.Finding, bool) {
 	after := false
 	for _, v := range w.vain {
-		small := v.within(w.only) || v.behind > 0 && v.behind <= w.only
+		small := v.size <= w.only || v.behind > 0 && v.behind <= w.only
 		if !v.first || !small || v.naks > 0 || v.answers == 0 {
 			return report.Finding{}, false
 		}

@@ -33,15 +33,34 @@ func newMTUTables() *mtuTables {
 }
 
 func (m *mtu) Report(r *report.Report) {
-	t := newMTUTables()
+	t, early := newMTUTables(), m.early(r)
 	for id := range m.flows {
-		if f := &r.Flows[id]; f.Src != report.Other {
-			m.flows[id].report(t, f)
+		f, x := &r.Flows[id], m.flows[id]
+		if f.Src == report.Other {
+			continue
 		}
+		if a := early[*f.Ref()]; a.n > 0 && x.requests != nil {
+			q := *x.requests
+			q.reach(a)
+			x.requests = &q
+		}
+		x.report(t, f)
 	}
 	for _, t := range []report.Table{t.arrived, t.unanswered, t.payloads, t.negotiated} {
 		addTable(r, "mtu", t)
 	}
+}
+
+// early returns the answers that came before it was known what they answer, by
+// the row that they turned out to answer.
+func (m *mtu) early(r *report.Report) map[report.FlowRef]answer {
+	out := map[report.FlowRef]answer{}
+	for id := range m.flows {
+		if f, a := &r.Flows[id], m.flows[id].early; a.n > 0 && f.PeerQP != nil {
+			out[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}] = a
+		}
+	}
+	return out
 }
 
 func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
@@ -51,12 +70,14 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 		row := make([]int64, 6)
 		if q != nil {
 			row[0], row[1], row[2], row[3] = q.answers, q.only.arrived, q.part.arrived, q.lastNs
-			if q.try.sendings > 1 && q.try.size != 0 {
-				t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(q.try.psn)), "request"), Values: q.try.row(q.answers)})
+			again, ending := q.stuck()
+			kind := "request"
+			if ending {
+				kind = "end of message"
 			}
-		}
-		if q != nil && q.try.size == 0 && q.tail.sendings > 1 && !q.full {
-			t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(q.una)), "end of message"), Values: q.ending().row(q.answers)})
+			if again.sendings > 1 {
+				t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(again.psn)), kind), Values: again.row(q.answers)})
+			}
 		}
 		if a != nil {
 			row[4], row[5] = a.frames, a.arrived()
@@ -78,14 +99,6 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 	for k, seen := range x.asked {
 		t.negotiated.Rows = append(t.negotiated.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(k.qp), strconv.Itoa(k.mtu)}, Values: []int64{int64(seen.frame), seen.ns}})
 	}
-}
-
-// ending returns what is known of a packet of which only the end of its message
-// came by.
-func (s *requestSizes) ending() *try {
-	t := s.tail
-	t.psn, t.size, t.behind, t.naks = s.una, 0, t.size, s.try.naks
-	return &t
 }
 
 // row returns the values of the table "unanswered".

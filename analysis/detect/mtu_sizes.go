@@ -49,15 +49,26 @@ type requestSizes struct {
 	answers    int64 // that let something arrive
 	lastNs     int64 // of the last of them
 	try        try
-	// tail is the end of a message whose other packets never come by, and holds
-	// from una on as try does.
-	tail try
-	full bool // some of the others did
+	head       sending // of the packet at una, the first time
+	nak        asking
+	full       bool // First or Middle packets from una on came by
 }
 
+// sending is one packet as it was sent, asking what a sequence NAK wants.
+type (
+	sending struct {
+		psn   ib.PSN
+		frame uint64
+		ns    int64
+	}
+	asking struct {
+		psn ib.PSN
+		n   int64
+	}
+)
+
 // try is one packet that is sent again and again; it is empty while sendings is
-// 0. Its size is 0 while it has not come by: where the tap lies behind the link
-// that is too narrow for it, only the end of its message does.
+// 0. The size is 0 of what did not come by itself.
 type try struct {
 	psn       ib.PSN
 	sendings  int64
@@ -66,82 +77,122 @@ type try struct {
 	naks      int64 // that asked for it
 	asks      int64 // bytes that it asks for, where it is a READ
 	first     bool  // it opens a message of several packets
+	last      bool  // it closes one
 	firstNs   int64
 	lastNs    int64
 	firstSeen uint64 // frames
 	lastSeen  uint64
 }
 
-// again counts a sending.
-func (t *try) again(p *decode.Packet, size int64) {
-	if t.size == 0 {
-		t.firstNs, t.firstSeen = p.Time, p.Frame
-	}
-	t.psn, t.sendings, t.size, t.lastNs, t.lastSeen = p.PSN, t.sendings+1, size, p.Time, p.Frame
-}
-
 // sent takes a request; it reports whether the requester stepped back to it.
 func (s *requestSizes) sent(p *decode.Packet) (back bool) {
 	size := packetSize(p)
+	back = !p.PSN.After(s.previous)
+	s.previous = p.PSN
+	switch {
+	case p.PSN.Before(s.high):
+		s.resent(p, size, back)
+	case p.Op.Is(ib.IsOnly):
+		s.only.sent(p.PSN, size)
+	default:
+		s.part.sent(p.PSN, size)
+	}
 	if !p.PSN.Before(s.high) {
 		s.high = p.PSN.Add(1)
-		if p.Op.Is(ib.IsOnly) {
-			s.only.sent(p.PSN, size)
-		} else {
-			s.part.sent(p.PSN, size)
+		if p.PSN == s.una {
+			s.head = sending{p.PSN, p.Frame, p.Time}
 		}
 	}
+	s.full = s.full || p.Op.Is(ib.IsFirst|ib.IsMiddle) && !p.PSN.Before(s.una)
+	return back
+}
+
+// resent follows the packet that the requester steps back to.
+func (s *requestSizes) resent(p *decode.Packet, size int64, back bool) {
 	t := &s.try
 	switch {
-	case p.PSN == s.una:
-		t.again(p, size)
-		t.first, t.asks = p.Op.Is(ib.IsFirst), 0
-		if p.Op.Is(ib.IsRead) {
-			t.asks = int64(p.DMALen)
-		}
-	case t.size != 0 && p.PSN.After(s.una):
+	case t.sendings > 0 && p.PSN == t.psn:
+		t.sendings++
+	case t.sendings > 0 && p.PSN.After(t.psn):
 		t.lastNs = p.Time
 		if t.behind == 0 || size < t.behind {
 			t.behind = size
 		}
-	case p.PSN.After(s.una) && p.Op.Is(ib.IsLast):
-		if s.tail.psn != p.PSN {
-			s.tail = try{}
+		return
+	case !back || p.PSN.Before(s.una):
+		return
+	default:
+		*t = try{psn: p.PSN, sendings: 2, firstNs: p.Time, firstSeen: p.Frame, first: p.Op.Is(ib.IsFirst), last: p.Op.Is(ib.IsLast)}
+		if s.head.frame != 0 && s.head.psn == p.PSN {
+			t.firstNs, t.firstSeen = s.head.ns, s.head.frame
 		}
-		s.tail.again(p, size)
-	case p.PSN.After(s.una) && p.Op.Is(ib.IsFirst|ib.IsMiddle):
-		s.full = true
+		if p.Op.Is(ib.IsRead) {
+			t.asks = int64(p.DMALen)
+		}
 	}
-	back = !p.PSN.After(s.previous)
-	s.previous = p.PSN
-	return back
+	t.size, t.lastNs, t.lastSeen = size, p.Time, p.Frame
 }
 
-// answered takes an answer to the requests. A packet that was refused for want of
-// a buffer, or for what it asks, has arrived.
-func (s *requestSizes) answered(p *decode.Packet) {
-	end := p.PSN.Add(1)
-	if p.Op.Is(ib.IsAck) {
-		if !p.HasExt {
-			return
-		}
-		if p.Syndrome&0x7F == ib.NAKPSNSequence {
-			end = p.PSN
-			if end == s.una {
-				s.try.naks++
-			}
-		}
+// stuck returns the packet that was never answered, and whether only the end of
+// its message came by, as where the tap lies behind a link that is too narrow for
+// the rest.
+func (s *requestSizes) stuck() (t try, ending bool) {
+	t = s.try
+	ending = t.sendings > 0 && t.last && s.una.Before(t.psn) && !s.full
+	if ending {
+		t.psn, t.size, t.behind = s.una, 0, t.size
 	}
-	if !end.After(s.una) || end.Sub(s.high) > 1<<16 {
+	if s.nak.psn == t.psn {
+		t.naks = s.nak.n
+	}
+	return t, ending
+}
+
+// answered takes an answer to the requests.
+func (s *requestSizes) answered(p *decode.Packet) {
+	end, ok := reached(p)
+	if !ok {
 		return
 	}
-	s.una, s.try, s.tail, s.full = end, try{psn: end}, try{}, false
-	if end.Before(s.high) {
-		s.try.sendings = 1 // it is on its way already
+	if end == p.PSN {
+		if s.nak.psn != end {
+			s.nak = asking{psn: end}
+		}
+		s.nak.n++
 	}
-	s.answers, s.lastNs = s.answers+1, p.Time
-	s.only.upTo(end)
-	s.part.upTo(end)
+	s.reach(answer{end, 1, p.Time})
+}
+
+// answer lets all requests before end arrive, and stands for n of them.
+type answer struct {
+	end ib.PSN
+	n   int64
+	ns  int64
+}
+
+// reached returns up to where requests have arrived, as an answer says. A packet
+// that was refused for want of a buffer, or for what it asks, has arrived.
+func reached(p *decode.Packet) (end ib.PSN, ok bool) {
+	switch {
+	case !p.Op.Is(ib.IsAck):
+		return p.PSN.Add(1), true
+	case p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
+		return p.PSN, true
+	}
+	return p.PSN.Add(1), p.HasExt
+}
+
+func (s *requestSizes) reach(a answer) {
+	if a.n == 0 || !a.end.After(s.una) || a.end.Sub(s.high) > 1<<16 {
+		return
+	}
+	s.una, s.full = a.end, false
+	if s.try.psn.Before(a.end) {
+		s.try = try{}
+	}
+	s.answers, s.lastNs = s.answers+a.n, a.ns
+	s.only.upTo(a.end)
+	s.part.upTo(a.end)
 }
 
 // replySizes is the READ responses of a row by size.

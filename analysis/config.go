@@ -115,7 +115,7 @@ func Defaults(workers int) *Config {
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
 			SizeTries:       3,
-			SizePassed:      3,
+			SizePassed:      5,
 			Hottest:         1.5,
 			MemberFlows:     4,
 			MemberFrames:    100,

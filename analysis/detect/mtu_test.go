@@ -62,12 +62,23 @@ func TestBlackHoleIsToldBySize(t *testing.T) {
 			w.acked(0, 5)
 			w.retried(5, 0x12, 5, 2048, 2048)
 		}},
-		{"another queue pair goes on with small ones", report.Likely, 44 + 16 + 64, 44 + 16 + 2048, func(w *wire) {
+		{"another queue pair goes on with small ones", report.Possible, 44 + 16 + 64, 44 + 16 + 2048, func(w *wire) {
 			w.acked(0, 5)
 			w.message(1, 2, 0x12, 5, 2048, 2048)
 			w.write(1, 2, 0x13, 7)
 			w.wait(4_000 * usec)
 			w.retried(4, 0x12, 5, 2048, 2048)
+		}},
+		{"two queue pairs do not get through, and another one goes on", report.Likely, 44 + 16 + 64, 44 + 16 + 2048, func(w *wire) {
+			w.acked(0, 5)
+			w.write(1, 2, 0x13, 4)
+			w.write(1, 2, 0x13, 5)
+			for i := range 5 {
+				w.message(1, 2, 0x12, 5, 2048, 2048)
+				w.message(1, 2, 0x13, 6, 2048, 2048)
+				w.write(1, 2, 0x14, ib.PSN(i))
+				w.wait(4_000 * usec)
+			}
 		}},
 		{"the short end of the message draws a NAK", report.Likely, 44 + 500, 44 + 16 + 2048, func(w *wire) {
 			w.acked(0, 5)
@@ -183,7 +194,8 @@ func TestBlackHoleOfREADResponses(t *testing.T) {
 	} {
 		t.Run(desc, func(t *testing.T) {
 			w := newWire()
-			w.acked(0, 2)
+			w.read(0, 100, 100)
+			w.read(1, 100, 100)
 			w.read(2, 100, 100)
 			w.read(3, 100, 100)
 			w.read(4, 200, 200)

@@ -45,7 +45,7 @@ func (w *way) sized(c *analysis.Config) (t tooLarge, ok bool) {
 		case v.within(t.passes):
 			small = true
 			continue
-		case v.behind > 0 && v.behind <= t.passes && v.naks == 0:
+		case v.asked == 0 && v.behind > 0 && v.behind <= t.passes && v.naks == 0:
 			continue // what is small behind it would have drawn a NAK
 		case v.asked > 0 && w.read == 0:
 			t.reads++

@@ -184,6 +184,13 @@ func TestBlackHoleOfREADResponses(t *testing.T) {
 				w.wait(4_000 * usec)
 			}
 		},
+		"the tap is at the requester, and several are under way": func(w *wire) {
+			for range 5 {
+				w.read(5, 8192)
+				w.read(7, 8192)
+				w.wait(4_000 * usec)
+			}
+		},
 		"the tap is at the requester, and ends of messages come": func(w *wire) {
 			for range 5 {
 				w.read(5, 8200)

@@ -111,6 +111,26 @@ type Limits struct {
 	// before the tap counts as blind to it: services speak within milliseconds of
 	// the set-up.
 	DataWait int64
+	// SizeTries is how often a packet larger than any that arrived must have been
+	// sent in vain before its size is blamed: chance loses one packet three times
+	// in a row only where smaller ones would hardly get through.
+	SizeTries int
+	// SizePassed is how many answers must have come for smaller packets, where
+	// none came after the first large one: fewer may stand before a path that
+	// went down for everything.
+	SizePassed int
+	// Hottest is how many times its fair share the busiest of some parallel links
+	// must carry before the spread counts as uneven: half as much again fills one
+	// link while the others still have a third to spare.
+	Hottest float64
+	// MemberFlows and MemberFrames are how many flows and frames must be seen on
+	// parallel links before their spread is judged: three flows cannot be even
+	// over two links.
+	MemberFlows  int
+	MemberFrames int
+	// InSeries is the share of frames seen twice from which two interfaces or
+	// senders are taps in series, not parallel: a mirror copies a few by accident.
+	InSeries float64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -144,6 +164,12 @@ func Defaults(workers int) *Config {
 			AnswerWait:      2_000_000_000,
 			RejectStorm:     8,
 			DataWait:        100_000_000,
+			SizeTries:       3,
+			SizePassed:      5,
+			Hottest:         1.5,
+			MemberFlows:     4,
+			MemberFrames:    100,
+			InSeries:        0.05,
 		},
 	}
 }

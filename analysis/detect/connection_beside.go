@@ -45,7 +45,7 @@ func (w *beside) Watch(p *decode.Packet) {
 
 // expect begins to count what comes back.
 func (w *beside) expect(k adapters) {
-	if w.frames[k] != nil || len(w.frames) >= besideMax || macText(k.src) == "" || macText(k.dst) == "" {
+	if w.frames[k] != nil || len(w.frames) >= besideMax || adapterText(k.src) == "" || adapterText(k.dst) == "" {
 		return
 	}
 	w.frames[k] = new(int64)
@@ -58,7 +58,7 @@ func (w *beside) Report(r *report.Report) {
 		Keys: []string{"src_mac", "dst_mac"}, Columns: columns("frames", "frames")}
 	for k, n := range w.frames {
 		if *n > 0 {
-			t.Rows = append(t.Rows, report.Row{Key: []string{macText(k.src), macText(k.dst)}, Values: []int64{*n}})
+			t.Rows = append(t.Rows, report.Row{Key: []string{adapterText(k.src), adapterText(k.dst)}, Values: []int64{*n}})
 		}
 	}
 	addTable(r, "connection", t)

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"net"
 	"net/netip"
 	"strconv"
 
@@ -56,7 +55,7 @@ func (c *connection) endsTable(r *report.Report) report.Table {
 		if f.Src == report.Other || !e.any {
 			continue
 		}
-		k := [5]string{f.Src, f.Dst, strconv.Itoa(f.Version), macText(e.src), macText(e.dst)}
+		k := [5]string{f.Src, f.Dst, strconv.Itoa(f.Version), adapterText(e.src), adapterText(e.dst)}
 		if e.varies {
 			k[3], k[4] = "", ""
 		}
@@ -75,14 +74,6 @@ func (c *connection) endsTable(r *report.Report) report.Table {
 		v[endsLastNs] = max(v[endsLastNs], values[endsLastNs])
 	}
 	return t
-}
-
-// macText writes an adapter's address; empty where it is none of one adapter.
-func macText(m [6]byte) string {
-	if m == [6]byte{} || m[0]&1 != 0 {
-		return ""
-	}
-	return net.HardwareAddr(m[:]).String()
 }
 
 // addressFamily is what kind of address a GID holds.

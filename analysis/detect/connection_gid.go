@@ -86,7 +86,7 @@ func macOf(address string) string {
 	if b[11] != 0xFF || b[12] != 0xFE {
 		return ""
 	}
-	return macText([6]byte{b[8] ^ 2, b[9], b[10], b[13], b[14], b[15]})
+	return adapterText([6]byte{b[8] ^ 2, b[9], b[10], b[13], b[14], b[15]})
 }
 
 // localOf is the link-local address that an adapter makes of its own.

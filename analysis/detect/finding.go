@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 
@@ -226,6 +227,18 @@ func gid(addr string) string {
 		return addr
 	}
 	return "::ffff:" + addr
+}
+
+// macText writes a MAC address.
+func macText(m [6]byte) string { return net.HardwareAddr(m[:]).String() }
+
+// adapterText writes an adapter's MAC address; empty where it is none of one
+// adapter.
+func adapterText(m [6]byte) string {
+	if m == [6]byte{} || m[0]&1 != 0 {
+		return ""
+	}
+	return macText(m)
 }
 
 // qpText is a queue pair number as tables hold it.

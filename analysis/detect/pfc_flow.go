@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"net"
 	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -171,8 +170,8 @@ func (o *pfc) Report(r *report.Report) {
 		}
 		vlan := strconv.Itoa(int(x.vlan))
 		macs.Rows = append(macs.Rows,
-			report.Row{Key: []string{macName(x.src), vlan, f.Src}, Values: []int64{f.Frames, 0, routed}},
-			report.Row{Key: []string{macName(x.dst), vlan, f.Dst}, Values: []int64{0, f.Frames, 0}})
+			report.Row{Key: []string{macText(x.src), vlan, f.Src}, Values: []int64{f.Frames, 0, routed}},
+			report.Row{Key: []string{macText(x.dst), vlan, f.Dst}, Values: []int64{0, f.Frames, 0}})
 		still.Rows = append(still.Rows, o.quietRows(x, f)...)
 	}
 	addTable(r, "pfc", macs)
@@ -198,7 +197,7 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 		if x.class == wholeLink && port.priority != wholeLink {
 			untagged = 1
 		}
-		out = append(out, report.Row{Key: []string{macName(port.mac), pausePriority(port.priority), f.Src, f.Dst, qpText(f.DestQP)},
+		out = append(out, report.Row{Key: []string{macText(port.mac), pausePriority(port.priority), f.Src, f.Dst, qpText(f.DestQP)},
 			Values: []int64{q.ns, q.times, toward, untagged}})
 	}
 	return out
@@ -214,5 +213,3 @@ func ttlLowered(ttl uint8) bool {
 	}
 	return false
 }
-
-func macName(mac [6]byte) string { return net.HardwareAddr(mac[:]).String() }

@@ -86,7 +86,7 @@ func (w *pfcWatch) spreadTable() report.Table {
 
 // names returns the key of a port and priority as tables hold it.
 func (k pauserKey) names() []string {
-	return []string{strconv.Itoa(int(k.iface)), macName(k.mac), pausePriority(k.priority)}
+	return []string{strconv.Itoa(int(k.iface)), macText(k.mac), pausePriority(k.priority)}
 }
 
 func pausePriority(n uint8) string {

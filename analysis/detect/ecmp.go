@@ -1,0 +1,146 @@
+package detect
+
+import (
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+)
+
+// ECMP looks at the load of parallel links.
+var ECMP = add(analysis.Analyzer{
+	Name: "ecmp",
+	Doc: "Do parallel links share the traffic, or does one of them carry most of it?\n\n" +
+		"Links are parallel where what travels from one host to another is seen on several interfaces of the capture, or\n" +
+		"from several source MACs, and each packet only once: a packet that is seen twice passed two taps in series.\n" +
+		"Where the number of links is given, common hash families predict how the traffic would spread over them.",
+	New:   newECMP,
+	Judge: judgeECMP,
+})
+
+type ecmp struct {
+	flows []ecmpFlow
+	limit float64 // share of copies
+}
+
+// ecmpFlow is where a row was seen. A row has one place as a rule.
+type ecmpFlow struct {
+	first placeLoad
+	more  []placeLoad // at most placesMax
+}
+
+// placesMax is how many places of a row are told apart beside the first: packets
+// that are sprayed over more links than that are spread well.
+const placesMax = 31
+
+// placeLoad is what of one row was seen at one place.
+type placeLoad struct {
+	frames, copies  int64
+	bytes           int64 // on the wire, without copies
+	firstNs, lastNs int64
+	first, last     int64 // frames
+	iface           uint16
+	mac             [6]byte
+	used            bool
+}
+
+func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limit: c.Limits.InSeries} }
+
+func (e *ecmp) Observe(b *analysis.Batch) {
+	for i := range b.Packets {
+		if b.Flow[i] == analysis.NoFlow {
+			continue
+		}
+		p := &b.Packets[i]
+		l := at(&e.flows, b.Flow[i]).place(p)
+		if l == nil {
+			continue
+		}
+		if l.frames == 0 {
+			l.firstNs, l.first = p.Time, int64(p.Frame)
+		}
+		l.frames, l.lastNs, l.last = l.frames+1, max(l.lastNs, p.Time), int64(p.Frame)
+		if b.Verdict[i]&analysis.Copy != 0 {
+			l.copies++
+		} else {
+			l.bytes += int64(p.Len)
+		}
+	}
+}
+
+// place returns the load of the packet's place; nil where there are too many.
+func (f *ecmpFlow) place(p *decode.Packet) *placeLoad {
+	l := &f.first
+	if l.used && l.iface == p.Iface && l.mac == p.SrcMAC {
+		return l
+	}
+	if !l.used {
+		*l = placeLoad{iface: p.Iface, mac: p.SrcMAC, used: true}
+		return l
+	}
+	for i := range f.more {
+		if l := &f.more[i]; l.iface == p.Iface && l.mac == p.SrcMAC {
+			return l
+		}
+	}
+	if len(f.more) == placesMax {
+		return nil
+	}
+	f.more = append(f.more, placeLoad{iface: p.Iface, mac: p.SrcMAC, used: true})
+	return &f.more[len(f.more)-1]
+}
+
+func (e *ecmp) Report(r *report.Report) {
+	col := func(name, unit string, kind report.Kind) report.Column {
+		return report.Column{Name: name, Unit: unit, Kind: kind}
+	}
+	t := report.Table{
+		Name: "places", Help: "Where the traffic between two hosts was seen, by interface of the capture and by source MAC; rows and flows are those that were seen there alone, flows those with data.",
+		Keys: []string{"interface", "source_mac", "src", "dst"},
+		Columns: []report.Column{col("frames", "frames", report.Sum), col("frames_in_series", "frames", report.Sum), col("bytes", "bytes", report.Sum),
+			col("rows", "", report.Sum), col("flows", "", report.Sum), col("largest_flow", "bytes", report.Peak),
+			col("first_ns", "ns", report.Floor), col("last_ns", "ns", report.Peak), col("first_frame", "", report.Floor), col("last_frame", "", report.Peak)},
+	}
+	for id := range e.flows {
+		x, f := &e.flows[id], &r.Flows[id]
+		if !x.first.used || f.Src == report.Other {
+			continue
+		}
+		series := x.inSeries(e.limit)
+		x.rows(func(l *placeLoad) {
+			v := []int64{l.frames - l.copies, 0, l.bytes, 0, 0, l.bytes, l.firstNs, l.lastNs, l.first, l.last}
+			if series {
+				v[1] = l.frames
+			}
+			if mostly(l, x) {
+				v[3] = 1
+				v[4] = min(1, f.DataFrames)
+			}
+			t.Rows = append(t.Rows, report.Row{Key: []string{strconv.Itoa(int(l.iface)), adapterText(l.mac), f.Src, f.Dst}, Values: v})
+		})
+	}
+	addTable(r, "ecmp", t)
+}
+
+func (f *ecmpFlow) rows(each func(*placeLoad)) {
+	each(&f.first)
+	for i := range f.more {
+		each(&f.more[i])
+	}
+}
+
+// inSeries reports whether packets of a row were seen at several places, one
+// behind the other.
+func (f *ecmpFlow) inSeries(limit float64) bool {
+	var frames, copies int64
+	f.rows(func(l *placeLoad) { frames, copies = frames+l.frames, copies+l.copies })
+	return len(f.more) > 0 && float64(copies) > limit*float64(frames)
+}
+
+// mostly reports whether a row has nine tenths of its frames at a place.
+func mostly(l *placeLoad, f *ecmpFlow) bool {
+	var frames int64
+	f.rows(func(l *placeLoad) { frames += l.frames })
+	return 10*l.frames >= 9*frames
+}

@@ -1,0 +1,156 @@
+package detect
+
+import (
+	"math/bits"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// MTU compares packet sizes: those that pass with those that do not, and those
+// of the two ends of a connection.
+var MTU = add(analysis.Analyzer{
+	Name: "mtu",
+	Doc: "Do both ends use one path MTU, and does the network carry packets of that size?\n\n" +
+		"The path MTU is what First and Middle packets carry, and what connection management agreed on; it is never\n" +
+		"assumed. Sizes of packets are those of the IP packet (GRH included for RoCEv1), as links limit it. A request\n" +
+		"has arrived where an answer says so, a READ response where the requester did not ask for it again.",
+	New:   newMTU,
+	Judge: judgeMTU,
+})
+
+type mtu struct{ flows []mtuFlow }
+
+// mtuFlow is what a row carries, by size; parts that it does not carry are nil.
+type mtuFlow struct {
+	requests *requestSizes
+	replies  *replySizes
+	payloads *payloadSizes
+	asked    map[mtuAsked]cmSeen // of a row of connection management
+	early    answer              // the answers that came before it was known what they answer
+}
+
+// mtuAsked is the path MTU that a REQ asks for its sender's queue pair. A row
+// keeps at most mtuAskedMax of them.
+type mtuAsked struct {
+	qp  uint32
+	mtu int
+}
+
+type cmSeen struct {
+	frame uint64
+	ns    int64
+}
+
+const mtuAskedMax = 4096
+
+// payloadSizes counts First and Middle packets by payload: 256 to 4096.
+type payloadSizes [5]struct{ n, firstFrame, lastFrame, firstNs, lastNs int64 }
+
+func newMTU(*analysis.Config) analysis.Observer { return &mtu{} }
+
+func (m *mtu) Observe(b *analysis.Batch) {
+	for i := range b.CMs {
+		c := &b.CMs[i]
+		if id := b.Flow[c.Index]; id != analysis.NoFlow && c.CM.Attr == ib.AttrREQ && c.CM.PathMTU.Bytes() > 0 {
+			at(&m.flows, id).negotiated(&b.Packets[c.Index], &c.CM)
+		}
+	}
+	for i := range b.Packets {
+		p := &b.Packets[i]
+		if !counts(b, i) || p.QP <= 1 {
+			continue
+		}
+		switch {
+		case p.Op.Is(ib.IsRequest) && (p.Op.Transport() == ib.RC || p.Op.Transport() == ib.XRC):
+			m.request(p, b.Flow[i], b.Peer[i], b.Verdict[i]&analysis.Resent != 0)
+		case p.Op.Is(ib.IsResponse):
+			m.response(p, b.Flow[i], b.Peer[i])
+		}
+		if p.Op.Is(ib.IsFirst|ib.IsMiddle) && p.PayloadLen >= 256 && p.PayloadLen <= 4096 && p.PayloadLen&(p.PayloadLen-1) == 0 {
+			at(&m.flows, b.Flow[i]).payload(p)
+		}
+	}
+}
+
+func (f *mtuFlow) negotiated(p *decode.Packet, c *ib.CM) {
+	if f.asked == nil {
+		f.asked = map[mtuAsked]cmSeen{} // once in a row's life
+	}
+	k := mtuAsked{c.QPN, c.PathMTU.Bytes()}
+	if _, known := f.asked[k]; !known && len(f.asked) < mtuAskedMax {
+		f.asked[k] = cmSeen{p.Frame, p.Time}
+	}
+}
+
+func (f *mtuFlow) payload(p *decode.Packet) {
+	if f.payloads == nil {
+		f.payloads = new(payloadSizes) // once in a row's life
+	}
+	s := &f.payloads[bits.TrailingZeros32(p.PayloadLen)-8]
+	if s.n == 0 {
+		s.firstFrame, s.firstNs = int64(p.Frame), p.Time
+	}
+	s.n, s.lastFrame, s.lastNs = s.n+1, int64(p.Frame), p.Time
+}
+
+func (m *mtu) request(p *decode.Packet, id, peer analysis.FlowID, resent bool) {
+	f := at(&m.flows, id)
+	if f.requests == nil {
+		f.requests = &requestSizes{una: p.PSN, high: p.PSN, previous: p.PSN.Add(-1)} // once in a row's life
+	}
+	if peer == analysis.NoFlow || int(peer) >= len(m.flows) {
+		f.requests.sent(p)
+		return
+	}
+	m.catchUp(f, &m.flows[peer])
+	back := f.requests.sent(p)
+	switch r := m.flows[peer].replies; {
+	case r == nil:
+	case !resent:
+		r.try.sendings = 0 // the requester goes on
+	case p.Op.Is(ib.AnsweredByRead):
+		r.askedAgain(p, back)
+	}
+}
+
+// catchUp lets requests arrive whose answers came early.
+func (m *mtu) catchUp(requests, answers *mtuFlow) {
+	requests.requests.reach(answers.early)
+	answers.early = answer{}
+}
+
+func (m *mtu) response(p *decode.Packet, id, peer analysis.FlowID) {
+	f := at(&m.flows, id)
+	switch end, ok := reached(p); {
+	case !ok:
+	case peer == analysis.NoFlow:
+		f.early = answer{end, f.early.n + 1, p.Time}
+	case int(peer) < len(m.flows) && m.flows[peer].requests != nil:
+		m.catchUp(&m.flows[peer], f)
+		m.flows[peer].requests.answered(p)
+	}
+	if !p.Op.Is(ib.IsReadResponse) {
+		return
+	}
+	if f.replies == nil {
+		f.replies = new(replySizes) // once in a row's life
+	}
+	f.replies.sent(p)
+}
+
+// packetSize returns the bytes of the IP packet, however it was wrapped for the
+// capture: what the MTU of a link is compared with.
+func packetSize(p *decode.Packet) int64 {
+	n := ib.BTHLen + int64(p.Op.Info().Len) + int64(p.PayloadLen) + int64(p.PadCnt) + ib.ICRCLen
+	switch {
+	case p.Version == 2 && !p.IPv6:
+		n += 20 + 8
+	case p.Version == 2:
+		n += 40 + 8
+	case p.Version == 1:
+		n += 40
+	}
+	return n
+}

@@ -1,0 +1,277 @@
+package detect
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// climb finds the largest packet of a row that arrived, without a list of all
+// that are under way: a packet that is not larger than one sent before it need not
+// be kept, for where it arrived that one did as well.
+type climb struct {
+	arrived int64
+	list    [6]step // under way: ascending by PSN, and by size
+	n       uint8
+}
+
+type step struct {
+	psn  ib.PSN
+	size int64
+}
+
+func (c *climb) sent(psn ib.PSN, size int64) {
+	switch {
+	case size <= c.arrived || c.n > 0 && size <= c.list[c.n-1].size:
+	case int(c.n) == len(c.list):
+		c.list[c.n-1].size = size // rather too much than too little has arrived
+	default:
+		c.list[c.n] = step{psn, size}
+		c.n++
+	}
+}
+
+// upTo lets all before end arrive.
+func (c *climb) upTo(end ib.PSN) {
+	i := 0
+	for i < int(c.n) && c.list[i].psn.Before(end) {
+		c.arrived = c.list[i].size
+		i++
+	}
+	c.n = uint8(copy(c.list[:], c.list[i:c.n]))
+}
+
+// requestSizes is the requests of a row by size: those that are a whole message
+// (Only), and those that are part of one (First, Middle, Last).
+type requestSizes struct {
+	una, high  ib.PSN // all before una arrived; one past the highest sent
+	previous   ib.PSN // of the request before
+	only, part climb
+	answers    int64 // that let something arrive
+	lastNs     int64 // of the last of them
+	try        try
+	head       sending // of the packet at una, the first time
+	nak        asking
+	full       bool // First or Middle packets from una on came by
+}
+
+// sending is one packet as it was sent, asking what a sequence NAK wants.
+type (
+	sending struct {
+		psn   ib.PSN
+		frame uint64
+		ns    int64
+	}
+	asking struct {
+		psn ib.PSN
+		n   int64
+	}
+)
+
+// try is one packet that is sent again and again; it is empty while sendings is
+// 0. The size is 0 of what did not come by itself.
+type try struct {
+	psn       ib.PSN
+	sendings  int64
+	size      int64
+	behind    int64 // the smallest packet sent behind it, 0 none
+	naks      int64 // that asked for it
+	asks      int64 // bytes that it asks for, where it is a READ
+	first     bool  // it opens a message of several packets
+	last      bool  // it closes one
+	firstNs   int64
+	lastNs    int64
+	firstSeen uint64 // frames
+	lastSeen  uint64
+}
+
+// sent takes a request; it reports whether the requester stepped back to it.
+func (s *requestSizes) sent(p *decode.Packet) (back bool) {
+	size := packetSize(p)
+	back = !p.PSN.After(s.previous)
+	s.previous = p.PSN
+	switch {
+	case p.PSN.Before(s.high):
+		s.resent(p, size, back)
+	case p.Op.Is(ib.IsOnly):
+		s.only.sent(p.PSN, size)
+	default:
+		s.part.sent(p.PSN, size)
+	}
+	if !p.PSN.Before(s.high) {
+		s.high = p.PSN.Add(1)
+		if p.PSN == s.una {
+			s.head = sending{p.PSN, p.Frame, p.Time}
+		}
+	}
+	s.full = s.full || p.Op.Is(ib.IsFirst|ib.IsMiddle) && !p.PSN.Before(s.una)
+	return back
+}
+
+// resent follows the packet that the requester steps back to.
+func (s *requestSizes) resent(p *decode.Packet, size int64, back bool) {
+	t := &s.try
+	switch {
+	case t.sendings > 0 && p.PSN == t.psn:
+		t.sendings++
+	case t.sendings > 0 && p.PSN.After(t.psn):
+		t.lastNs = p.Time
+		if t.behind == 0 || size < t.behind {
+			t.behind = size
+		}
+		return
+	case !back || p.PSN.Before(s.una):
+		return
+	default:
+		*t = try{psn: p.PSN, sendings: 2, firstNs: p.Time, firstSeen: p.Frame, first: p.Op.Is(ib.IsFirst), last: p.Op.Is(ib.IsLast)}
+		if s.head.frame != 0 && s.head.psn == p.PSN {
+			t.firstNs, t.firstSeen = s.head.ns, s.head.frame
+		}
+		if p.Op.Is(ib.IsRead) {
+			t.asks = int64(p.DMALen)
+		}
+	}
+	t.size, t.lastNs, t.lastSeen = size, p.Time, p.Frame
+}
+
+// stuck returns the packet that was never answered, and whether only the end of
+// its message came by, as where the tap lies behind a link that is too narrow for
+// the rest.
+func (s *requestSizes) stuck() (t try, ending bool) {
+	t = s.try
+	ending = t.sendings > 0 && t.last && s.una.Before(t.psn) && !s.full
+	if ending {
+		t.psn, t.size, t.behind = s.una, 0, t.size
+	}
+	if s.nak.psn == t.psn {
+		t.naks = s.nak.n
+	}
+	return t, ending
+}
+
+// answered takes an answer to the requests.
+func (s *requestSizes) answered(p *decode.Packet) {
+	end, ok := reached(p)
+	if !ok {
+		return
+	}
+	if end == p.PSN {
+		if s.nak.psn != end {
+			s.nak = asking{psn: end}
+		}
+		s.nak.n++
+	}
+	s.reach(answer{end, 1, p.Time})
+}
+
+// answer lets all requests before end arrive, and stands for n of them.
+type answer struct {
+	end ib.PSN
+	n   int64
+	ns  int64
+}
+
+// reached returns up to where requests have arrived, as an answer says. A packet
+// that was refused for want of a buffer, or for what it asks, has arrived.
+func reached(p *decode.Packet) (end ib.PSN, ok bool) {
+	switch {
+	case !p.Op.Is(ib.IsAck):
+		return p.PSN.Add(1), true
+	case p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
+		return p.PSN, true
+	}
+	return p.PSN.Add(1), p.HasExt
+}
+
+func (s *requestSizes) reach(a answer) {
+	if a.n == 0 || !a.end.After(s.una) || a.end.Sub(s.high) > 1<<16 {
+		return
+	}
+	s.una, s.full = a.end, false
+	if s.try.psn.Before(a.end) {
+		s.try = try{}
+	}
+	s.answers, s.lastNs = s.answers+a.n, a.ns
+	s.only.upTo(a.end)
+	s.part.upTo(a.end)
+}
+
+// replySizes is the READ responses of a row by size.
+type replySizes struct {
+	list   [16]reply // to the newest READs: as many as adapters have under way
+	next   uint8
+	frames int64
+	most   int64 // the largest that is no longer in the list
+	try    try   // of the response that is asked for again and again
+}
+
+// reply is the responses to one READ, or to one that was asked again; it is
+// empty while size is 0.
+type reply struct {
+	start, end ib.PSN
+	size       int64
+	frame      uint64
+	ns         int64
+}
+
+func (s *replySizes) sent(p *decode.Packet) {
+	s.frames++
+	size := packetSize(p)
+	if e := &s.list[(int(s.next)+len(s.list)-1)%len(s.list)]; e.size != 0 && e.end == p.PSN && !p.Op.Is(ib.IsFirst|ib.IsOnly) {
+		e.end, e.size = p.PSN.Add(1), max(e.size, size)
+		return
+	}
+	e := &s.list[s.next]
+	s.most = max(s.most, e.size)
+	*e = reply{p.PSN, p.PSN.Add(1), size, p.Frame, p.Time}
+	s.next = (s.next + 1) % uint8(len(s.list))
+}
+
+// askedAgain forgets the responses from the PSN of a repeated READ on: they did
+// not reach the requester. back tells that the requester stepped back to it, so
+// that it is this response that is missing.
+func (s *replySizes) askedAgain(p *decode.Packet, back bool) {
+	var lost reply
+	var tail int64 // the smallest that stands behind what never came by
+	for i := range s.list {
+		e := &s.list[i]
+		if e.size == 0 || !e.end.After(p.PSN) {
+			continue
+		}
+		if e.start.Before(p.PSN) {
+			lost = *e
+			e.end = p.PSN
+			continue
+		}
+		if e.start == p.PSN {
+			lost = *e
+		} else if tail == 0 || e.size < tail {
+			tail = e.size
+		}
+		*e = reply{}
+	}
+	if !back || lost.size == 0 && tail == 0 {
+		return
+	}
+	if t := &s.try; t.sendings == 0 || t.psn != p.PSN {
+		*t = try{psn: p.PSN, firstNs: lost.ns, firstSeen: lost.frame}
+		if lost.size == 0 {
+			t.firstNs, t.firstSeen = p.Time, p.Frame
+		}
+	}
+	t := &s.try
+	t.sendings, t.size, t.lastNs, t.lastSeen = t.sendings+1, lost.size, p.Time, p.Frame
+	if lost.size == 0 {
+		t.behind, t.naks = tail, t.naks+1 // it arrived, and the READ came again for what did not
+	}
+}
+
+// arrived returns the largest response that was not asked for again.
+func (s *replySizes) arrived() int64 {
+	most := s.most
+	for i := range s.list {
+		if e := &s.list[i]; e.size != 0 && (s.try.sendings == 0 || e.start.Before(s.try.psn)) {
+			most = max(most, e.size)
+		}
+	}
+	return most
+}

@@ -68,7 +68,7 @@ func dropSharedDatagrams(r *report.Report) {
 // lossFinding is what findings about lost packets of one flow share: n of them,
 // shown by events of some kinds.
 func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64, kinds ...analysis.EventKind) report.Finding {
-	out := report.Finding{Rule: rule, Severity: severity, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: questionAndAnswer(f)}
+	out := report.Finding{Rule: rule, Severity: severity, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: bothWays(f)}
 	seen := false
 	for _, k := range kinds {
 		e := f.EvidenceOf(k.String())
@@ -83,16 +83,6 @@ func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64,
 	}
 	out.Frames = fewFrames(out.Frames)
 	return out
-}
-
-// questionAndAnswer filters both directions of the queue pair, as far as its
-// partner is known.
-func questionAndAnswer(f *report.Flow) string {
-	if f.PeerQP == nil || f.SrcQP != nil {
-		return toward(f)
-	}
-	back := report.Flow{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP, Version: f.Version}
-	return "(" + toward(f) + ") || (" + toward(&back) + ")"
 }
 
 // lostWhat counts requests and READ responses: "3 packets", "3 packets (1 of

@@ -64,6 +64,13 @@ type Limits struct {
 	// that should have been cut. Below it, an application that has no more to send
 	// looks the same.
 	IgnoredShare float64
+	// LongestQueue is how long, in ns, a run must last to be longer than any queue
+	// takes to drain: 64 MB, the whole memory of a usual switch, pass a link of
+	// 100 Gbit/s in 5 ms, and one of 25 in 20.
+	LongestQueue int64
+	// ToldTogether is by how much, in ns, another sender may have been told earlier
+	// and still show how long a reaction takes to come through the queue.
+	ToldTogether int64
 	// RateKept is the part of its former rate from which a sender counts as not
 	// slowed down: windows of 33 µs differ by a few percent.
 	RateKept float64
@@ -122,6 +129,8 @@ func Defaults(workers int) *Config {
 			ResistedRise:    1.2,
 			IgnoredSent:     200_000,
 			IgnoredShare:    0.25,
+			LongestQueue:    20_000_000,
+			ToldTogether:    20_000,
 			RateKept:        0.95,
 			SharedPort:      8,
 			Paths:           8,

@@ -20,6 +20,8 @@ type toldRow struct {
 	frames                    []uint64
 	sent, before, late, after int64
 	wentOn                    bool
+	fellAt                    int64 // 0 never
+	marked                    bool  // its data bears marks here
 }
 
 func (t *toldRow) length() int64 { return t.last - t.first }
@@ -39,7 +41,15 @@ func toldRows(r *report.Report) []toldRow {
 		first, _ := strconv.ParseInt(row.Key[3], 10, 64)
 		v := row.Values
 		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
-			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0})
+			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9]})
+	}
+	marks := map[[3]string]int64{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] += f.CE
+	}
+	for i := range out {
+		out[i].marked = marks[[3]string{out[i].src, out[i].dst, out[i].qp}] > 0
 	}
 	return out
 }
@@ -62,7 +72,7 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 		for i := range bySender[src] {
 			t := &bySender[src][i]
 			switch {
-			case t.ignored(link, c) || t.resisted(told, link, c):
+			case t.ignored(told, link, c) || t.resisted(told, link, c):
 				kept++
 				if worst == nil || t.sent > worst.sent {
 					worst = t
@@ -86,17 +96,37 @@ func linkWindow(r *report.Report, c *analysis.Config) float64 {
 	}
 	for i := range r.Sections {
 		if s := &r.Sections[i]; s.Name == "reaction" {
-			return float64(s.Value("busiest_window"))
+			return float64(s.Value("fastest_window"))
 		}
 	}
 	return 0
 }
 
-// ignored reports whether a long run of CNPs left the rate as it was.
-func (t *toldRow) ignored(link float64, c *analysis.Config) bool {
+// ignored reports whether a long run of CNPs left the rate as it was. Where the
+// queue that marks lies before the tap, it hides the reaction for as long as it
+// takes to drain, so there something must tell that it has.
+func (t *toldRow) ignored(told []toldRow, link float64, c *analysis.Config) bool {
 	l := &c.Limits
 	return t.length() >= l.IgnoredRun && t.cnps >= l.IgnoredCNPs && t.keeps(t.late, link, c) &&
-		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*link
+		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*link &&
+		(!t.marked || t.length() >= l.LongestQueue || t.outlasted(told, c))
+}
+
+// outlasted reports whether the reaction of another sender to the same receiver,
+// told at the same time, showed long before the run ended: that of this one
+// would have come through the same queue.
+func (t *toldRow) outlasted(told []toldRow, c *analysis.Config) bool {
+	l := &c.Limits
+	return slices.ContainsFunc(told, func(x toldRow) bool {
+		return t.beside(&x, c) && x.fellAt > 0 && x.last >= x.fellAt &&
+			t.last-x.fellAt >= max(l.IgnoredSent, x.fellAt-x.first)
+	})
+}
+
+// beside reports whether another sender to the same receiver was told at the
+// same time, or later.
+func (t *toldRow) beside(x *toldRow, c *analysis.Config) bool {
+	return x.dst == t.dst && x.src != t.src && x.first >= t.first-c.Limits.ToldTogether && x.first < t.last
 }
 
 // resisted reports whether a run left the rate higher than it was while others
@@ -104,7 +134,7 @@ func (t *toldRow) ignored(link float64, c *analysis.Config) bool {
 func (t *toldRow) resisted(told []toldRow, link float64, c *analysis.Config) bool {
 	l := &c.Limits
 	return t.length() >= l.ResistedRun && t.cnps >= l.ResistedCNPs && t.wentOn && t.late > t.before &&
-		float64(t.after) >= l.ResistedRise*float64(t.before) && t.keeps(t.after, link, c) && t.fallen(told) != nil
+		float64(t.after) >= l.ResistedRise*float64(t.before) && t.keeps(t.after, link, c) && t.fallen(told, c) != nil
 }
 
 // keeps reports whether a rate is neither small nor below the one before.
@@ -115,16 +145,13 @@ func (t *toldRow) keeps(rate int64, link float64, c *analysis.Config) bool {
 // fell reports whether the rate fell to half or less while the row went on.
 func (t *toldRow) fell() bool { return t.before > 0 && t.wentOn && 2*t.after <= t.before }
 
-// fallen returns the row of another sender to the same receiver that was told at
-// the same time and fell the most, or nil.
-func (t *toldRow) fallen(told []toldRow) *toldRow {
+// fallen returns the row of another sender to the same receiver, told as well,
+// that fell the most, or nil.
+func (t *toldRow) fallen(told []toldRow, c *analysis.Config) *toldRow {
 	var found *toldRow
 	for i := range told {
 		x := &told[i]
-		if x.dst != t.dst || x.src == t.src || !x.fell() || x.first > t.last || x.last < t.first {
-			continue
-		}
-		if found == nil || x.before-x.after > found.before-found.after {
+		if t.beside(x, c) && x.fell() && (found == nil || x.before-x.after > found.before-found.after) {
 			found = x
 		}
 	}
@@ -132,9 +159,9 @@ func (t *toldRow) fallen(told []toldRow) *toldRow {
 }
 
 func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float64, c *analysis.Config) report.Finding {
-	other := t.fallen(told)
+	other := t.fallen(told, c)
 	rate := t.rate()
-	if t.ignored(link, c) {
+	if t.ignored(told, link, c) {
 		rate = t.late
 	}
 	bits := func(window int64) string { return report.BitRate(window, windowNs) }
@@ -157,7 +184,7 @@ func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float
 	}
 	f.Filter = cmp.Or(f.Filter, cnpFilter+" && "+between(t.back()))
 	switch {
-	case !t.ignored(link, c):
+	case !t.ignored(told, link, c):
 		f.Not = "Not a sender with little to send: its rate rose. A sender that was not told for long slows down little at first, so that this is no proof."
 	case c.LinkRate > 0 || other != nil || t.late > t.before:
 		f.Confidence = report.Likely

@@ -261,8 +261,12 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	rd := &r.req.rec.reads
 	s.passOver(r, g, i, p)
 	e := &rd.list[i]
+	asked := !e.orphan && !e.resent // so that its request tells when it was asked
 	if e.first == 0 {
 		e.first = p.Time
+		if asked {
+			s.measure(ReadResponse, r, p, 0, p.Time-e.time)
+		}
 	}
 	var v Verdict
 	if e.resent && s.closeResponse(r, g, p) {
@@ -283,6 +287,9 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 		e.done, e.end = true, e.cursor
 	} else if e.known && !e.cursor.Before(e.end) {
 		e.done = true
+	}
+	if e.done && asked {
+		s.measure(ReadCompletion, r, p, 0, p.Time-e.time)
 	}
 	if !rd.seen || e.cursor.After(rd.high) {
 		rd.high, rd.seen = e.cursor, true

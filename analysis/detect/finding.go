@@ -245,3 +245,8 @@ func oneIf(b bool) int64 {
 	}
 	return 0
 }
+
+// sortedHosts does the same where the keys are pairs of hosts.
+func sortedHosts[V any](m map[hosts]V) []hosts {
+	return slices.SortedFunc(maps.Keys(m), func(a, b hosts) int { return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst)) })
+}

@@ -1,10 +1,6 @@
 package detect
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 )
@@ -69,7 +65,7 @@ func (l *latency) Report(r *report.Report) {
 		}
 	}
 	t := report.NewWaitTable(report.WaitTable, "How often requests from src to dst waited so long at the tap, by what they waited for.")
-	for _, h := range slices.SortedFunc(maps.Keys(sums), func(a, b hosts) int { return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst)) }) {
+	for _, h := range sortedHosts(sums) {
 		for i, name := range waitNames {
 			t.AddWaits(h.src, h.dst, name, &sums[h][i])
 		}

@@ -135,9 +135,9 @@ func repairs(f *report.Flow, requests, responses int64) string {
 func lossUpstream(f *report.Flow) report.Finding {
 	n := f.LostUpstream + f.ResponseLostUpstream
 	out := lossFinding(f, "loss.upstream", report.Warning, n, analysis.LostUpstream, analysis.ResponseLostUpstream)
-	out.Summary = fmt.Sprintf("%s from %s to %s %s never reached the tap, in %s: lost before it. %s",
+	out.Summary = fmt.Sprintf("%s from %s to %s %s never reached the tap%s: lost before it. %s",
 		lostWhat(f.LostUpstream, f.ResponseLostUpstream), f.Src, f.Dst, report.QP(f.DestQP),
-		report.Counted(f.Gaps+f.ResponseGaps, "gap"), cameAgain(f, f.LostUpstream, f.ResponseLostUpstream))
+		inGaps(f, n), cameAgain(f, f.LostUpstream, f.ResponseLostUpstream))
 	out.Values = map[string]int64{
 		"lost_upstream": f.LostUpstream, "response_lost_upstream": f.ResponseLostUpstream, "gaps": f.Gaps + f.ResponseGaps,
 		"gap_frames": f.GapFrames + f.ResponseGapFrames, "retransmitted": f.Resent(),
@@ -146,6 +146,15 @@ func lossUpstream(f *report.Flow) report.Finding {
 	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
 		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
 	return out
+}
+
+// inGaps says in how many gaps a number of packets is missing, where the row has
+// no gaps of another kind: what came late leaves gaps as well.
+func inGaps(f *report.Flow, lost int64) string {
+	if f.GapFrames+f.ResponseGapFrames != lost {
+		return ""
+	}
+	return ", in " + report.Counted(f.Gaps+f.ResponseGaps, "gap")
 }
 
 func lossDownstream(f *report.Flow) report.Finding {
@@ -180,8 +189,8 @@ func lossAck(f *report.Flow) report.Finding {
 
 func lossDatagram(f *report.Flow) report.Finding {
 	out := lossFinding(f, "loss.datagram", report.Warning, f.LostUpstream, analysis.LostUpstream)
-	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
-		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), report.Counted(f.Gaps, "gap"), f.Transport)
+	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap%s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
+		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), inGaps(f, f.LostUpstream), f.Transport)
 	out.Values = map[string]int64{"lost_upstream": f.LostUpstream, "gaps": f.Gaps, "request_frames": f.RequestFrames}
 	out.Not = "Not reordering: the missing numbers did not come later."
 	out.Advice = fmt.Sprintf("If reliable flows of the same capture show capture.missed, suspect the capture; if they show loss.upstream, the network between %s and the tap. "+

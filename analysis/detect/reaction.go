@@ -113,7 +113,7 @@ func (f *senderRate) fall(t int64) {
 		return
 	}
 	run := &f.runs.now
-	if run.fellAt == 0 && f.window-run.firstWindow > lateWindows && 2*f.last(lateWindows)*earlyWindows <= run.former()*lateWindows {
+	if run.fellAt == 0 && run.former() > 0 && f.window-run.firstWindow > lateWindows && 2*f.last(lateWindows)*earlyWindows <= run.former()*lateWindows {
 		run.fellAt = t
 	}
 }

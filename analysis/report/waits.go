@@ -50,13 +50,14 @@ func stepOf(ns int64) int64 {
 	return ns
 }
 
-// rows returns a row for each step in use. The longest wait stands in the last.
+// rows returns a row for each step in use. The longest wait stands in the last,
+// and nothing in the others.
 func (w *Waits) rows(key ...string) []Row {
 	var out []Row
 	for _, b := range w.steps.buckets {
 		from, _ := lowOf(b.index)
 		from = stepOf(from)
-		out = append(out, Row{Key: append(append([]string{}, key...), strconv.FormatInt(from, 10)), Values: []int64{int64(b.count), from}})
+		out = append(out, Row{Key: append(append([]string{}, key...), strconv.FormatInt(from, 10)), Values: []int64{int64(b.count), 0}})
 	}
 	if len(out) > 0 {
 		out[len(out)-1].Values[1] = w.longest
@@ -89,7 +90,7 @@ func (r *Report) WaitsOf(section, table, wait string) Hist {
 		}
 		n, longest := row.Values[0], row.Values[1]
 		middle := from + from/8
-		if longest > from { // it is the longest of some capture
+		if longest > 0 { // it is the longest of some capture
 			h.AddN(longest, min(n, 1))
 			n, middle = n-1, min(middle, longest)
 		}

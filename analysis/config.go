@@ -55,7 +55,10 @@ type Limits struct {
 	// A rise of ResistedRise is more than a share of a queue shifts by chance.
 	ResistedRun  int64
 	ResistedCNPs int64
-	ResistedRise float64
+	// ResistedShare is the share of the link that it has then: more than half is
+	// more than all others together.
+	ResistedRise  float64
+	ResistedShare float64
 	// IgnoredSent is how long, in ns, the whole link would take for what the sender
 	// sent during the run. Cuts by half every 50 µs let out 100 µs of it, however
 	// long a queue before the tap takes to drain; this is twice that.
@@ -127,6 +130,7 @@ func Defaults(workers int) *Config {
 			ResistedRun:     120_000,
 			ResistedCNPs:    4,
 			ResistedRise:    1.2,
+			ResistedShare:   0.5,
 			IgnoredSent:     200_000,
 			IgnoredShare:    0.25,
 			LongestQueue:    20_000_000,

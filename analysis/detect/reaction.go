@@ -52,11 +52,13 @@ type senderRate struct {
 type cnpRuns struct {
 	now, longest cnpRun
 	pending      int64 // bytes since the last CNP
+	cnps         int64 // of all runs
 }
 
 // cnpRun is CNPs that follow one another closely.
 type cnpRun struct {
 	cnps                 int64
+	earlier              int64  // CNPs before the run
 	first, last          int64  // time
 	firstFrame           uint64 // of the CNPs
 	lastFrame            uint64
@@ -128,23 +130,28 @@ func (f *senderRate) last(n int64) (sum int64) {
 
 func (f *senderRate) sent(p *decode.Packet) {
 	f.advance(p.Time)
-	f.bytes[f.window&3] += p.Len
+	n := lengthOf(p)
+	f.bytes[f.window&3] += n
 	if f.runs == nil {
 		return
 	}
-	f.runs.pending += int64(p.Len)
+	f.runs.pending += int64(n)
 	run, w := &f.runs.now, f.window
 	if d := w - run.firstWindow; d > 0 && d <= earlyWindows {
-		run.early += int64(p.Len)
+		run.early += int64(n)
 	}
 	switch d := w - run.lastWin - drainWindows; {
 	case d <= 0:
 	case d <= lateWindows:
-		run.after += int64(p.Len)
+		run.after += int64(n)
 	default:
 		run.wentOn = true
 	}
 }
+
+// lengthOf is what a packet took of the wire, at least its payload where a mirror
+// cut the frame.
+func lengthOf(p *decode.Packet) uint32 { return max(p.Len, p.PayloadLen) }
 
 // told takes a CNP for the sender.
 func (f *senderRate) told(p *decode.Packet, gap int64) {
@@ -155,10 +162,11 @@ func (f *senderRate) told(p *decode.Packet, gap int64) {
 	run := &f.runs.now
 	if run.cnps == 0 || p.Time-run.last > gap {
 		f.runs.close()
-		*run = cnpRun{first: p.Time, firstFrame: p.Frame, firstWindow: f.window, before: f.last(earlyWindows)}
+		*run = cnpRun{first: p.Time, firstFrame: p.Frame, firstWindow: f.window, before: f.last(earlyWindows), earlier: f.runs.cnps}
 		f.runs.pending = 0
 	}
 	run.cnps++
+	f.runs.cnps++
 	run.last, run.lastFrame, run.lastWin = max(run.last, p.Time), p.Frame, f.window
 	run.sent += f.runs.pending
 	f.runs.pending, run.after, run.wentOn = 0, 0, false
@@ -181,7 +189,7 @@ var reactionColumns = []report.Column{
 	{Name: "first_frame", Kind: report.Floor}, {Name: "last_frame", Kind: report.Peak},
 	{Name: "bytes", Unit: "bytes", Kind: report.Sum},
 	{Name: "rate_before", Unit: "bytes", Kind: report.Peak}, {Name: "rate_late", Unit: "bytes", Kind: report.Peak},
-	{Name: "rate_after", Unit: "bytes", Kind: report.Peak}, {Name: "went_on", Kind: report.Peak}, {Name: "halved_ns", Kind: report.Floor},
+	{Name: "rate_after", Unit: "bytes", Kind: report.Peak}, {Name: "went_on", Kind: report.Peak}, {Name: "halved_ns", Kind: report.Floor}, {Name: "cnps_before", Kind: report.Sum},
 }
 
 func (r *reaction) Report(rep *report.Report) {
@@ -199,7 +207,7 @@ func (r *reaction) Report(rep *report.Report) {
 		if run := &runs.longest; run.cnps > 0 {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), strconv.FormatInt(run.first, 10)},
 				Values: []int64{run.cnps, run.last, int64(run.firstFrame), int64(run.lastFrame), run.sent,
-					run.former() / earlyWindows, run.late / lateWindows, run.after / lateWindows, oneIf(run.wentOn), run.fellAt}})
+					run.former() / earlyWindows, run.late / lateWindows, run.after / lateWindows, oneIf(run.wentOn), run.fellAt, run.earlier}})
 		}
 	}
 	addTable(rep, "reaction", t)
@@ -223,14 +231,15 @@ func (w *fastest) Watch(p *decode.Packet) {
 	if n := p.Time >> rateWindow; n != w.window {
 		w.window, w.bytes = n, 0
 	}
-	w.bytes += int64(p.Len)
+	length := int64(lengthOf(p))
+	w.bytes += length
 	w.most = max(w.most, w.bytes)
 	t := &w.train
 	if t.frames == 0 {
-		t.first, t.bytes = p.Time, -int64(p.Len) // the first frame came before the time began
+		t.first, t.bytes = p.Time, -length // the first frame came before the time began
 	}
 	t.frames++
-	t.bytes += int64(p.Len)
+	t.bytes += length
 	if t.frames == trainFrames {
 		if d := p.Time - t.first; d > 0 {
 			t.most = max(t.most, t.bytes<<rateWindow/d)

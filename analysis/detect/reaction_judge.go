@@ -21,6 +21,7 @@ type toldRow struct {
 	sent, before, late, after int64
 	wentOn                    bool
 	fellAt                    int64 // 0 never
+	earlier                   int64 // CNPs before the run
 	marked                    bool  // its data bears marks here
 }
 
@@ -41,7 +42,7 @@ func toldRows(r *report.Report) []toldRow {
 		first, _ := strconv.ParseInt(row.Key[3], 10, 64)
 		v := row.Values
 		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
-			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9]})
+			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10]})
 	}
 	marks := map[[3]string]int64{}
 	for i := range r.Flows {
@@ -130,11 +131,13 @@ func (t *toldRow) beside(x *toldRow, c *analysis.Config) bool {
 }
 
 // resisted reports whether a run left the rate higher than it was while others
-// towards the same receiver, told as well, fell.
+// towards the same receiver, told as well, fell. Only the first CNPs that a
+// sender gets count, for DCQCN cuts by half at those; later its cuts may be
+// small for a while, and others make room for it.
 func (t *toldRow) resisted(told []toldRow, link float64, c *analysis.Config) bool {
 	l := &c.Limits
-	return t.length() >= l.ResistedRun && t.cnps >= l.ResistedCNPs && t.wentOn && t.late > t.before &&
-		float64(t.after) >= l.ResistedRise*float64(t.before) && t.keeps(t.after, link, c) && t.fallen(told, c) != nil
+	return t.earlier == 0 && t.length() >= l.ResistedRun && t.cnps >= l.ResistedCNPs && t.wentOn && t.late > t.before &&
+		float64(t.after) >= l.ResistedRise*float64(t.before) && float64(t.after) >= l.ResistedShare*link && t.keeps(t.after, link, c) && t.fallen(told, c) != nil
 }
 
 // keeps reports whether a rate is neither small nor below the one before.

@@ -115,6 +115,16 @@ func TestSendersThatAreTold(t *testing.T) {
 			p.told(1, 60, 260)
 			p.told(2, 60, 260)
 		}, report.Possible},
+		{"the same, but it had been told before", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 520, 40)
+			p.sends(1, 520, 1200, 60)
+			p.sends(2, 0, 500, 40)
+			p.cuts(2, 500, 1900, 20)
+			p.told(1, 100, 100)
+			p.told(1, 460, 660)
+			p.told(2, 460, 660)
+		}, ""},
 		{"all hold their share as long as the queue stands, and fall behind it", func(p *plan) {
 			p.marked = true
 			for src := byte(1); src <= 4; src++ {

@@ -19,7 +19,7 @@ type labelledFindings struct {
 }
 
 // noAnalyzerYet are the rules and families that nothing looks for.
-var noAnalyzerYet = []string{"incast.", "straggler.", "cnp.no-reaction"}
+var noAnalyzerYet = []string{"incast.", "straggler."}
 
 func TestLabelledCapturesGiveTheirFindings(t *testing.T) {
 	for _, path := range glob(t, labelled, "*.truth.json") {

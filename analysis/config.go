@@ -38,6 +38,45 @@ type Limits struct {
 	// CNPWait is how long, in ns, a receiver must be in view behind its first
 	// mark: adapters space CNPs by 4 to 50 µs.
 	CNPWait int64
+	// CNPGap is how far apart, in ns, two CNPs for one queue pair may be and still
+	// belong to one run: adapters send one every 4 to 50 µs while marks come, and
+	// DCQCN raises a rate 55 µs after a CNP at the earliest (its authors' timer;
+	// adapters take 300), so that within a run a rate has little chance to grow.
+	CNPGap int64
+	// IgnoredRun is how long, in ns, and IgnoredCNPs how many CNPs a run must be
+	// at least before a rate that stays is held against the sender: seven cuts 50 µs
+	// apart leave a hundredth of a rate whose reduction factor stands at its
+	// initial 1, and nine tenths where it had decayed to nothing and rises by 1/256
+	// only (the slowest gain in use).
+	IgnoredRun  int64
+	IgnoredCNPs int64
+	// ResistedRun and ResistedCNPs are the same where other senders, told as well,
+	// fell to half or less while this one rose: the comparison says more than time.
+	// A rise of ResistedRise is more than a share of a queue shifts by chance.
+	ResistedRun  int64
+	ResistedCNPs int64
+	// ResistedShare is the share of the link that it has then: more than half is
+	// more than all others together.
+	ResistedRise  float64
+	ResistedShare float64
+	// IgnoredSent is how long, in ns, the whole link would take for what the sender
+	// sent during the run. Cuts by half every 50 µs let out 100 µs of it, however
+	// long a queue before the tap takes to drain; this is twice that.
+	IgnoredSent int64
+	// IgnoredShare is the share of the link from which a steady rate may be one
+	// that should have been cut. Below it, an application that has no more to send
+	// looks the same.
+	IgnoredShare float64
+	// LongestQueue is how long, in ns, a run must last to be longer than any queue
+	// takes to drain: 64 MB, the whole memory of a usual switch, pass a link of
+	// 100 Gbit/s in 5 ms, and one of 25 in 20.
+	LongestQueue int64
+	// ToldTogether is by how much, in ns, another sender may have been told earlier
+	// and still show how long a reaction takes to come through the queue.
+	ToldTogether int64
+	// RateKept is the part of its former rate from which a sender counts as not
+	// slowed down: windows of 33 µs differ by a few percent.
+	RateKept float64
 	// SharedPort is the number of queue pairs between two hosts from which one
 	// UDP source port for all of them is a warning: below eight, a host often
 	// has no more paths to fill than ports.
@@ -145,6 +184,18 @@ func Defaults(workers int) *Config {
 			CEWarn:          0.1,
 			MarksWithoutCNP: 10,
 			CNPWait:         100_000,
+			CNPGap:          100_000,
+			IgnoredRun:      350_000,
+			IgnoredCNPs:     8,
+			ResistedRun:     120_000,
+			ResistedCNPs:    4,
+			ResistedRise:    1.2,
+			ResistedShare:   0.5,
+			IgnoredSent:     200_000,
+			IgnoredShare:    0.25,
+			LongestQueue:    20_000_000,
+			ToldTogether:    20_000,
+			RateKept:        0.95,
 			SharedPort:      8,
 			Paths:           8,
 			Backward:        0.001,

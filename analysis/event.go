@@ -50,18 +50,30 @@ const (
 	ResponseRetransmitted
 
 	MirrorDuplicate
-	RNRStall      // Value: from the RNR NAK to the resend, ns
-	RoundTrip     // Value: from a request to its ACK, ns; Frame is the ACK
-	SequenceNAK   // in the row of the NAK, as are the next four
-	RNRNAK        // Value: the wait asked for, ns
-	FatalNAK      // Value: the syndrome
-	RNREcho       // a sequence NAK that only echoes an RNR NAK
-	CNPSeen       //
-	CEMark        //
-	BadICRC       //
-	UncheckedPath // reserved for the count of kinds
-	NumEventKinds = int(UncheckedPath)
+	RNRStall    // Value: from the RNR NAK to the resend, ns
+	SequenceNAK // in the row of the NAK, as are the next four
+	RNRNAK      // Value: the wait asked for, ns
+	FatalNAK    // Value: the syndrome
+	RNREcho     // a sequence NAK that only echoes an RNR NAK
+	CNPSeen     //
+	CEMark      //
+	BadICRC     //
+
+	// Measures: nothing happened that is worth showing, only time went by; Value
+	// says how much, in ns, and Ref the frame from which it counts. All stand in
+	// the row of the request.
+	RoundTrip      // from a request to its ACK
+	NAKGeneration  // from the packet behind a missing one to the NAK
+	NAKReaction    // from a sequence NAK to the first packet sent again
+	ReadResponse   // from a READ request to its first response
+	ReadCompletion // and to its last one
+	MessageDone    // from the first packet of a SEND or WRITE to the ACK of its last
+	UncheckedPath  // reserved for the count of kinds
+	NumEventKinds  = int(UncheckedPath)
 )
+
+// Measure reports whether events of this kind only say how long something took.
+func (k EventKind) Measure() bool { return k >= RoundTrip && k < UncheckedPath }
 
 var eventNames = [NumEventKinds]string{
 	Gap: "gap", LostUpstream: "lost_upstream", Reordered: "out_of_order", NotCaptured: "not_captured",
@@ -75,6 +87,7 @@ var eventNames = [NumEventKinds]string{
 	ResponseLostDownstream: "response_lost_downstream", ResponseRetransmitted: "response_retransmission",
 	MirrorDuplicate: "mirror_duplicate", RNRStall: "rnr_stall", RoundTrip: "round_trip", SequenceNAK: "nak",
 	RNRNAK: "rnr_nak", FatalNAK: "fatal_nak", RNREcho: "rnr_echo", CNPSeen: "cnp", CEMark: "ce", BadICRC: "icrc_bad",
+	NAKGeneration: "nak_generation", NAKReaction: "nak_reaction", ReadResponse: "read_response", ReadCompletion: "read_completion", MessageDone: "message",
 }
 
 // String returns the kind's name, as it follows "roce.analysis." in a flag.

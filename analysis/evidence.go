@@ -26,8 +26,8 @@ const evidenceFrames = 4
 // emit records an event: for the observers of this batch, and as evidence.
 func (s *shard) emit(e Event) {
 	s.batch.Events = append(s.batch.Events, e)
-	if e.Kind == RoundTrip {
-		return // a measure, not evidence
+	if e.Kind.Measure() {
+		return // no evidence
 	}
 	k := evidenceKey{e.Flow, e.Kind}
 	l := s.evidence[k]

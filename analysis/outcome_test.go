@@ -49,7 +49,7 @@ func (o *outcome) text() string {
 	counts := map[key]map[int32]int32{}
 	for i := range o.events {
 		e := &o.events[i]
-		if e.Kind == RoundTrip {
+		if e.Kind.Measure() {
 			continue
 		}
 		k := key{e.Kind, o.nameOf(e)}

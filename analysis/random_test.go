@@ -75,7 +75,7 @@ func (s *stream) pass(sc *script, op ib.Op, each func(psn int32)) {
 func wantTotals(t *testing.T, o *outcome, want map[EventKind]int64) {
 	t.Helper()
 	for k := range EventKind(NumEventKinds) {
-		if k == RoundTrip {
+		if k.Measure() {
 			continue
 		}
 		if got := o.total(k); got != want[k] {

@@ -263,6 +263,9 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	e := &rd.list[i]
 	if e.first == 0 {
 		e.first = p.Time
+		if rd.askedOnce(i) {
+			s.measure(ReadResponse, r, p, 0, p.Time-e.time)
+		}
 	}
 	var v Verdict
 	if e.resent && s.closeResponse(r, g, p) {
@@ -284,10 +287,28 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	} else if e.known && !e.cursor.Before(e.end) {
 		e.done = true
 	}
+	if e.done && rd.askedOnce(i) {
+		s.measure(ReadCompletion, r, p, 0, p.Time-e.time)
+	}
 	if !rd.seen || e.cursor.After(rd.high) {
 		rd.high, rd.seen = e.cursor, true
 	}
 	return v
+}
+
+// askedOnce reports whether the READ at index i was asked for in one request,
+// which passed: only that tells how long its responses took.
+func (rd *reads) askedOnce(i int) bool {
+	e := &rd.list[i]
+	if e.orphan || e.resent {
+		return false
+	}
+	for k := i + 1; k < len(rd.list); k++ {
+		if n := &rd.list[k]; n.resent && !n.start.Before(e.start) && (!e.known || n.start.Before(e.end)) {
+			return false
+		}
+	}
+	return true
 }
 
 // reaches notes that the READ at start, if it is the last request so far, uses

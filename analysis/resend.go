@@ -27,6 +27,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		start, n.used = n.psn, true
 		rec.turnBefore = r.bundle.turn[r.dir]
 		s.learnTurn(r, p.Time-n.time)
+		s.measure(NAKReaction, r, p, n.frame, p.Time-n.time)
 	case RetransmittedRNR:
 		rec.rnr.used, rec.naks = true, nakList{}
 		stalled := r

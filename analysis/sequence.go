@@ -33,6 +33,7 @@ type requests struct {
 	newest  int64 // time of the packet that was sent last, as far as IDs tell
 	ids     idOrder
 	recent  recent
+	sent    *messages // nil until one of several packets was sent
 	rec     *recovery // nil until something out of the ordinary happens
 }
 
@@ -187,6 +188,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 			q.wants = p.PSN
 		}
 		r.countMessage(p)
+		q.sentFirst(p)
 	}
 	q.cur, q.known = p.PSN.Add(span), known
 	if q.cur.After(q.high) {

@@ -150,6 +150,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt := p.Time - e.time; r.minRTT() == 0 || rtt < 4*r.minRTT() {
 			s.learnRTT(r, rtt)
+			s.measure(NAKGeneration, r, p, e.frame, rtt)
 			return
 		}
 		psn = psn.Add(1)
@@ -174,6 +175,15 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 	rtt := p.Time - e.time
 	s.learnRTT(r, rtt)
 	if p.Op.Is(ib.IsAck) {
-		s.emit(Event{Kind: RoundTrip, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame, Value: rtt})
+		s.measure(RoundTrip, r, p, e.frame, rtt)
+		s.complete(r, e, p)
+	}
+}
+
+// measure tells how long something took that began at the frame ref and ends at
+// the packet. Where time runs backwards it took no time that could be told.
+func (s *shard) measure(kind EventKind, r *row, p *decode.Packet, ref uint64, ns int64) {
+	if ns >= 0 {
+		s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: ref, Value: ns})
 	}
 }

@@ -15,10 +15,14 @@ var Congestion = add(analysis.Analyzer{
 		"slows down. Each link of that chain can be missing.",
 	Rules: congestionRules,
 	New:   newCongestion,
+	Watch: watchCongestion,
 	Judge: judgeCongestion,
 })
 
-type congestion struct{ flows []congestionFlow }
+type congestion struct {
+	flows []congestionFlow
+	pairs map[[2][16]byte]*pairCNPs // no more than pairs of hosts with rows
+}
 
 // congestionFlow is a row's marks and notifications.
 type congestionFlow struct {
@@ -27,6 +31,9 @@ type congestionFlow struct {
 	cnps, nearNAK    int64
 	lastNAK          int64 // time of the last sequence NAK
 	lastCNP          int64 // time of the last CNP that no NAK is near
+
+	marks    *markTimes // nil while nothing is marked
+	cnpTimes *cnpTimes  // nil while there is no CNP
 }
 
 // nearNAK is how close to a sequence NAK, before or behind, a CNP is taken for
@@ -34,7 +41,9 @@ type congestionFlow struct {
 // microseconds.
 const nearNAK = 20_000 // ns
 
-func newCongestion(*analysis.Config) analysis.Observer { return &congestion{} }
+func newCongestion(*analysis.Config) analysis.Observer {
+	return &congestion{pairs: map[[2][16]byte]*pairCNPs{}}
+}
 
 func (c *congestion) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
@@ -50,6 +59,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 		switch {
 		case p.Op == ib.CNP:
 			f.notified(p)
+			c.told(b, i)
 			b.Note(analysis.CNPSeen, i)
 			continue
 		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
@@ -61,6 +71,27 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			f.becn++
 		}
 	}
+}
+
+// told takes the time of a CNP.
+func (c *congestion) told(b *analysis.Batch, i int) {
+	p := &b.Packets[i]
+	var m *markTimes
+	if b.Peer[i] != analysis.NoFlow {
+		m = at(&c.flows, b.Peer[i]).marks
+	}
+	f := at(&c.flows, b.Flow[i])
+	if f.cnpTimes == nil {
+		f.cnpTimes = new(cnpTimes) // once in a row's life
+	}
+	f.cnpTimes.notifies(p, m)
+	k := [2][16]byte{p.Src, p.Dst}
+	pair := c.pairs[k]
+	if pair == nil {
+		pair = new(pairCNPs)
+		c.pairs[k] = pair
+	}
+	pair.other(p)
 }
 
 func (f *congestionFlow) notified(p *decode.Packet) {
@@ -92,6 +123,12 @@ func (f *congestionFlow) data(p *decode.Packet) {
 	default:
 		f.ect++
 	}
+	if f.marks == nil && p.ECN == decode.CE {
+		f.marks = &markTimes{shift: firstShift, base: p.Time >> firstShift} // once in a row's life
+	}
+	if f.marks != nil {
+		f.marks.sent(p)
+	}
 }
 
 func (c *congestion) Report(r *report.Report) {
@@ -116,4 +153,5 @@ func (c *congestion) Report(r *report.Report) {
 		}
 	}
 	addTable(r, "congestion", pairs)
+	c.times(r)
 }

@@ -74,6 +74,15 @@ func (v *congestionView) marked(c *analysis.Config) []report.Finding {
 			Advice: "A few percent is how congestion control works. More means a queue that stays full: look for many senders to " + g.key + " at a time, at the switch's ECN thresholds and queue depth, and at np_ecn_marked_roce_packets and np_cnp_sent of " + g.key + ".",
 			Filter: ecnFilter(g.key, decode.CE),
 		}
+		f.Confidence = report.Certain
+		if what, why := v.place(g.key, flows, ce); what != "" {
+			f.Summary += " Likely congested: " + what + "."
+			f.Not += " Which port it is was concluded: " + why + "."
+		}
+		if text, ns := v.spacingOf(g.key); ns > 0 {
+			f.Values["cnp_spacing_ns"] = ns
+			f.Advice += " " + text
+		}
 		if float64(ce) >= c.Limits.CEWarn*float64(able) {
 			f.Severity = report.Warning
 		}

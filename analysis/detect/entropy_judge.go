@@ -77,7 +77,7 @@ func singlePort(r *report.Report, used map[[3]string][]string, c *analysis.Confi
 		f := report.Finding{
 			Rule: "entropy.single-port", Host: g.key.src, Toward: g.key.dst, Severity: report.Info, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: int64(len(active)),
 			Values: map[string]int64{"queue_pairs": int64(len(active)), "source_ports": 1, "bytes": total(active, func(f *report.Flow) int64 { return f.Bytes })},
-			Summary: fmt.Sprintf("%s from %s to %s are active at a time and all use UDP source port %s: switches see a single flow and send it over a single path.",
+			Summary: fmt.Sprintf("%s from %s to %s are active at a time and all use UDP source port %s: switches that hash addresses and ports see a single flow, and send it over a single path.",
 				report.Counted(int64(len(active)), "queue pair"), g.key.src, g.key.dst, port),
 			Not:    "Not a single busy queue pair, which has one port by nature.",
 			Advice: "Let the port follow from the queue pair: leave the flow label unset or set one for each (ibv_modify_qp ah_attr.grh.flow_label, UCX_IB_ROCE_PATH_FACTOR, NCCL_IB_QPS_PER_CONNECTION), or let switches hash on the BTH destination queue pair.",
@@ -137,9 +137,13 @@ func entropyLow(r *report.Report, ports, queues spread, c *analysis.Config) []re
 	f.Summary = fmt.Sprintf("All data spreads over %s with a weight of %.1f effective paths (%.1f with the destination queue pair in the hash); the largest one carries %s of the bytes",
 		report.Counted(keys, "hash key"), paths, byQueue, report.Share(largest, sum))
 	if c.Links > 0 {
-		f.Summary += fmt.Sprintf(": fewer than the %d equal-cost links, so some stay idle.", c.Links)
+		f.Summary += fmt.Sprintf(": fewer than the %d equal-cost links, so some stay idle", c.Links)
 	} else {
-		f.Summary += "; over more equal-cost links than that it cannot spread."
+		f.Summary += "; over more equal-cost links than that it cannot spread"
 	}
+	if byQueue >= 2*paths {
+		f.Summary += ", unless switches hash the queue pair"
+	}
+	f.Summary += "."
 	return []report.Finding{f}
 }

@@ -218,6 +218,16 @@ func toward(f *report.Flow) string {
 	return fmt.Sprintf("infiniband.bth.destqp == %#08x && %s", f.DestQP, between(hostsOf(f)))
 }
 
+// bothWays filters both directions of the queue pair, as far as its
+// partner is known.
+func bothWays(f *report.Flow) string {
+	if f.PeerQP == nil || f.SrcQP != nil {
+		return toward(f)
+	}
+	back := report.Flow{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP, Version: f.Version}
+	return "(" + toward(f) + ") || (" + toward(&back) + ")"
+}
+
 // hasGRH reports whether the addresses of a row stand in a GRH.
 func hasGRH(f *report.Flow) bool { return f.Version != 2 && !strings.HasPrefix(f.Src, "LID ") }
 
@@ -247,3 +257,16 @@ func qpText(n uint32) string { return fmt.Sprintf("%#x", n) }
 // sortedKeys returns the keys of a map in order, for a judge's result must not
 // depend on the order of maps.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// oneIf writes yes or no as a column holds it.
+func oneIf(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// sortedHosts does the same where the keys are pairs of hosts.
+func sortedHosts[V any](m map[hosts]V) []hosts {
+	return slices.SortedFunc(maps.Keys(m), func(a, b hosts) int { return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst)) })
+}

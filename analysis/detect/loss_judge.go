@@ -68,7 +68,7 @@ func dropSharedDatagrams(r *report.Report) {
 // lossFinding is what findings about lost packets of one flow share: n of them,
 // shown by events of some kinds.
 func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64, kinds ...analysis.EventKind) report.Finding {
-	out := report.Finding{Rule: rule, Severity: severity, Confidence: report.Likely, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: questionAndAnswer(f)}
+	out := report.Finding{Rule: rule, Severity: severity, Confidence: report.Likely, Flow: f.Ref(), Count: n, FirstNs: f.FirstNs, LastNs: f.LastNs, Filter: bothWays(f)}
 	seen := false
 	for _, k := range kinds {
 		e := f.EvidenceOf(k.String())
@@ -83,16 +83,6 @@ func lossFinding(f *report.Flow, rule string, severity report.Severity, n int64,
 	}
 	out.Frames = fewFrames(out.Frames)
 	return out
-}
-
-// questionAndAnswer filters both directions of the queue pair, as far as its
-// partner is known.
-func questionAndAnswer(f *report.Flow) string {
-	if f.PeerQP == nil || f.SrcQP != nil {
-		return toward(f)
-	}
-	back := report.Flow{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP, Version: f.Version}
-	return "(" + toward(f) + ") || (" + toward(&back) + ")"
 }
 
 // lostWhat counts requests and READ responses: "3 packets", "3 packets (1 of
@@ -145,9 +135,9 @@ func repairs(f *report.Flow, requests, responses int64) string {
 func lossUpstream(f *report.Flow) report.Finding {
 	n := f.LostUpstream + f.ResponseLostUpstream
 	out := lossFinding(f, "loss.upstream", report.Warning, n, analysis.LostUpstream, analysis.ResponseLostUpstream)
-	out.Summary = fmt.Sprintf("%s from %s to %s %s never reached the tap, in %s: lost before it. %s",
+	out.Summary = fmt.Sprintf("%s from %s to %s %s never reached the tap%s: lost before it. %s",
 		lostWhat(f.LostUpstream, f.ResponseLostUpstream), f.Src, f.Dst, report.QP(f.DestQP),
-		report.Counted(f.Gaps+f.ResponseGaps, "gap"), cameAgain(f, f.LostUpstream, f.ResponseLostUpstream))
+		inGaps(f, n), cameAgain(f, f.LostUpstream, f.ResponseLostUpstream))
 	out.Values = map[string]int64{
 		"lost_upstream": f.LostUpstream, "response_lost_upstream": f.ResponseLostUpstream, "gaps": f.Gaps + f.ResponseGaps,
 		"gap_frames": f.GapFrames + f.ResponseGapFrames, "retransmitted": f.Resent(),
@@ -161,6 +151,15 @@ func lossUpstream(f *report.Flow) report.Finding {
 	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
 		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
 	return out
+}
+
+// inGaps says in how many gaps a number of packets is missing, where the row has
+// no gaps of another kind: what came late leaves gaps as well.
+func inGaps(f *report.Flow, lost int64) string {
+	if f.GapFrames+f.ResponseGapFrames != lost {
+		return ""
+	}
+	return ", in " + report.Counted(f.Gaps+f.ResponseGaps, "gap")
 }
 
 func lossDownstream(f *report.Flow) report.Finding {
@@ -195,8 +194,8 @@ func lossAck(f *report.Flow) report.Finding {
 
 func lossDatagram(f *report.Flow) report.Finding {
 	out := lossFinding(f, "loss.datagram", report.Warning, f.LostUpstream, analysis.LostUpstream)
-	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap, in %s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
-		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), report.Counted(f.Gaps, "gap"), f.Transport)
+	out.Summary = fmt.Sprintf("%s from %s to %s %s %s missing at the tap%s, and %s has no repair. Whether the network or the capture lost them cannot be told.",
+		report.Counted(f.LostUpstream, f.Transport+" packet"), f.Src, f.Dst, report.QP(f.DestQP), report.Are(f.LostUpstream), inGaps(f, f.LostUpstream), f.Transport)
 	out.Values = map[string]int64{"lost_upstream": f.LostUpstream, "gaps": f.Gaps, "request_frames": f.RequestFrames}
 	out.Confidence = report.Possible
 	out.Not = "Not reordering: the missing numbers did not come later. What only the capture lost looks the same."

@@ -82,7 +82,7 @@ func openFinding(f *report.Flow, row report.Row) report.Finding {
 	return report.Finding{
 		Severity: report.Info, Flow: f.Ref(), FirstNs: row.Values[3], LastNs: f.LastNs, Count: row.Values[0], Frames: []uint64{uint64(row.Values[5])},
 		Values: map[string]int64{"missing": row.Values[0], "unanswered_requests": row.Values[2]},
-		Filter: questionAndAnswer(f),
+		Filter: bothWays(f),
 	}
 }
 

@@ -177,10 +177,3 @@ func (t *retransmit) Report(r *report.Report) {
 // doublings is how many intervals, each about twice the one before, show a timer
 // that grows: two may be a wait that began late, and the timer itself.
 const doublings = 3
-
-func oneIf(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}

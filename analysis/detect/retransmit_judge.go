@@ -96,13 +96,23 @@ func exponent(ns int64) int {
 	return t
 }
 
-// exponentText names the timeout exponent that an interval implies.
+// exponentText names the timeout exponent that an interval implies. Adapters run
+// their timers somewhat longer than its time, but not nearly to the next one.
 func exponentText(ns int64) string {
 	t := exponent(ns)
-	if t == 0 {
+	switch {
+	case t == 0:
 		return "shorter than any timeout exponent"
+	case !plainTimer(ns):
+		return fmt.Sprintf("between timeout exponents %d, %s, and %d", t, report.Duration(4096<<t), t+1)
 	}
 	return fmt.Sprintf("timeout exponent %d, %s", t, report.Duration(4096<<t))
+}
+
+// plainTimer reports whether an interval is that of a timeout exponent.
+func plainTimer(ns int64) bool {
+	t := exponent(ns)
+	return t > 0 && 2*ns <= 3*4096<<t
 }
 
 func timeoutFinding(v *timeoutView, rule string, severity report.Severity, n int64, kind analysis.EventKind) report.Finding {
@@ -118,14 +128,13 @@ func timeoutFinding(v *timeoutView, rule string, severity report.Severity, n int
 func retransmitTimeout(v *timeoutView) report.Finding {
 	out := timeoutFinding(v, "retransmit.timeout", report.Warning, v.n, analysis.TimeoutPass)
 	f := v.flow
-	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s, after %s of silence, and brought %s again",
-		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(v.n), fromTo(v.all.shortest, v.all.longest), report.Counted(f.RetransmittedTimeout, "packet"))
+	out.Summary = fmt.Sprintf("%s to %s %s: the timer ran out %s, after %s of silence%s, and brought %s again",
+		f.Src, f.Dst, report.QP(f.DestQP), repeatedly(v.n), fromTo(v.all.shortest, v.all.longest), v.timer(&out), report.Counted(f.RetransmittedTimeout, "packet"))
 	if v.repeated.n > 0 {
 		out.Values["repeat_interval_ns"] = v.repeated.mean()
-		out.Summary += fmt.Sprintf("; the same packet came again %s, %s apart", repeatedly(v.repeated.n), fromTo(v.repeated.shortest, v.repeated.longest))
-		if !v.doubles {
-			out.Values["timeout_exponent"] = int64(exponent(v.repeated.shortest))
-			out.Summary += " (" + exponentText(v.repeated.shortest) + ")"
+		out.Summary += fmt.Sprintf("; %s that packet had been sent again before", repeatedly(v.repeated.n))
+		if !v.doubles && !alike(v.all.shortest, v.all.longest) {
+			out.Summary += ", " + fromTo(v.repeated.shortest, v.repeated.longest) + " earlier"
 		}
 	}
 	if v.stuck != nil {
@@ -141,13 +150,32 @@ func retransmitTimeout(v *timeoutView) report.Finding {
 	return out
 }
 
+// timer says what the intervals tell of the timer that ran out. Those between two
+// resends of one packet are the timer itself; the first one may hold waits for
+// packets before it, so that only one which fits says something.
+func (v *timeoutView) timer(f *report.Finding) string {
+	ns := v.all.shortest
+	switch {
+	case v.doubles:
+		return ", twice as long for each further resend of a packet"
+	case v.repeated.n > 0:
+		ns = v.repeated.shortest
+	case !plainTimer(ns):
+		return ""
+	}
+	f.Values["timeout_exponent"] = int64(exponent(ns))
+	return " (" + exponentText(ns) + ")"
+}
+
 // fromTo writes a range, or one value where both ends are near each other.
 func fromTo(least, most int64) string {
-	if most-least <= most/20 {
+	if alike(least, most) {
 		return report.Duration(least)
 	}
 	return report.Duration(least) + " to " + report.Duration(most)
 }
+
+func alike(least, most int64) bool { return most-least <= most/20 }
 
 func repeatedly(n int64) string {
 	if n == 1 {

@@ -69,7 +69,7 @@ func kindNames() []string {
 func flagNames() []string {
 	var names []string
 	for k := range analysis.NumEventKinds {
-		if kind := analysis.EventKind(k); kind != analysis.RoundTrip {
+		if kind := analysis.EventKind(k); !kind.Measure() {
 			names = append(names, kind.String())
 		}
 	}

@@ -87,8 +87,8 @@ func (w *window) take(b *analysis.Batch) {
 
 // flag hangs an event on its frame.
 func (w *window) flag(e *analysis.Event) {
-	if e.Kind == analysis.RoundTrip {
-		return // a measure; every second frame has one
+	if e.Kind.Measure() {
+		return // every second frame has one
 	}
 	if e.Count < 0 {
 		w.takeBack(e)

@@ -1,0 +1,201 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+)
+
+const windowNs = 1 << rateWindow
+
+// toldRow is a row of the table of runs. Rates are bytes in a window.
+type toldRow struct {
+	hosts
+	qp                        string
+	cnps, first, last         int64
+	frames                    []uint64
+	sent, before, late, after int64
+	wentOn                    bool
+	fellAt                    int64 // 0 never
+	earlier                   int64 // CNPs before the run
+	marked                    bool  // its data bears marks here
+}
+
+func (t *toldRow) length() int64 { return t.last - t.first }
+
+// rate is the rate that the CNPs left: where the row went on behind them, and
+// what stood in queues has drained, what it sent then.
+func (t *toldRow) rate() int64 {
+	if t.wentOn {
+		return t.after
+	}
+	return t.late
+}
+
+func toldRows(r *report.Report) []toldRow {
+	var out []toldRow
+	for _, row := range r.Rows("reaction", "runs") {
+		first, _ := strconv.ParseInt(row.Key[3], 10, 64)
+		v := row.Values
+		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
+			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10]})
+	}
+	marks := map[[3]string]int64{}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] += f.CE
+	}
+	for i := range out {
+		out[i].marked = marks[[3]string{out[i].src, out[i].dst, out[i].qp}] > 0
+	}
+	return out
+}
+
+// judgeReaction looks for senders whose rate stays although they are told. It is
+// silent about those that send little, for an application with no more to send
+// looks the same, and about rates that stay only as long as a queue before the
+// tap takes to drain.
+func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
+	told := toldRows(r)
+	link := linkWindow(r, c)
+	bySender := map[string][]toldRow{}
+	for _, t := range told {
+		bySender[t.src] = append(bySender[t.src], t)
+	}
+	var out []report.Finding
+	for _, src := range sortedKeys(bySender) {
+		var kept, fell int
+		var worst *toldRow
+		for i := range bySender[src] {
+			t := &bySender[src][i]
+			switch {
+			case t.ignored(told, link, c) || t.resisted(told, link, c):
+				kept++
+				if worst == nil || t.sent > worst.sent {
+					worst = t
+				}
+			case t.fell():
+				fell++
+			}
+		}
+		if kept > fell { // a host whose other queue pairs slow down can do it
+			out = append(out, worst.finding(r, told, kept, link, c))
+		}
+	}
+	return condense(out, "sender", cnpFilter)
+}
+
+// linkWindow is what the link brings in a window: as the user says, or else at
+// least the most that was seen in one.
+func linkWindow(r *report.Report, c *analysis.Config) float64 {
+	if c.LinkRate > 0 {
+		return c.LinkRate / 8e9 * windowNs
+	}
+	for i := range r.Sections {
+		if s := &r.Sections[i]; s.Name == "reaction" {
+			return float64(s.Value("fastest_window"))
+		}
+	}
+	return 0
+}
+
+// ignored reports whether a long run of CNPs left the rate as it was. Where the
+// queue that marks lies before the tap, it hides the reaction for as long as it
+// takes to drain, so there something must tell that it has.
+func (t *toldRow) ignored(told []toldRow, link float64, c *analysis.Config) bool {
+	l := &c.Limits
+	return t.length() >= l.IgnoredRun && t.cnps >= l.IgnoredCNPs && t.keeps(t.late, link, c) &&
+		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*link &&
+		(!t.marked || t.length() >= l.LongestQueue || t.outlasted(told, c))
+}
+
+// outlasted reports whether the reaction of another sender to the same receiver,
+// told at the same time, showed long before the run ended: that of this one
+// would have come through the same queue.
+func (t *toldRow) outlasted(told []toldRow, c *analysis.Config) bool {
+	l := &c.Limits
+	return slices.ContainsFunc(told, func(x toldRow) bool {
+		return t.beside(&x, c) && x.fellAt > 0 && x.last >= x.fellAt &&
+			t.last-x.fellAt >= max(l.IgnoredSent, x.fellAt-x.first)
+	})
+}
+
+// beside reports whether another sender to the same receiver was told at the
+// same time, or later.
+func (t *toldRow) beside(x *toldRow, c *analysis.Config) bool {
+	return x.dst == t.dst && x.src != t.src && x.first >= t.first-c.Limits.ToldTogether && x.first < t.last
+}
+
+// resisted reports whether a run left the rate higher than it was while others
+// towards the same receiver, told as well, fell. Only the first CNPs that a
+// sender gets count, for DCQCN cuts by half at those; later its cuts may be
+// small for a while, and others make room for it.
+func (t *toldRow) resisted(told []toldRow, link float64, c *analysis.Config) bool {
+	l := &c.Limits
+	return t.earlier == 0 && t.length() >= l.ResistedRun && t.cnps >= l.ResistedCNPs && t.wentOn && t.late > t.before &&
+		float64(t.after) >= l.ResistedRise*float64(t.before) && float64(t.after) >= l.ResistedShare*link && t.keeps(t.after, link, c) && t.fallen(told, c) != nil
+}
+
+// keeps reports whether a rate is neither small nor below the one before.
+func (t *toldRow) keeps(rate int64, link float64, c *analysis.Config) bool {
+	return link > 0 && t.before > 0 && float64(rate) >= c.Limits.RateKept*float64(t.before) && float64(rate) >= c.Limits.IgnoredShare*link
+}
+
+// fell reports whether the rate fell to half or less while the row went on.
+func (t *toldRow) fell() bool { return t.before > 0 && t.wentOn && 2*t.after <= t.before }
+
+// fallen returns the row of another sender to the same receiver, told as well,
+// that fell the most, or nil.
+func (t *toldRow) fallen(told []toldRow, c *analysis.Config) *toldRow {
+	var found *toldRow
+	for i := range told {
+		x := &told[i]
+		if t.beside(x, c) && x.fell() && (found == nil || x.before-x.after > found.before-found.after) {
+			found = x
+		}
+	}
+	return found
+}
+
+func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float64, c *analysis.Config) report.Finding {
+	other := t.fallen(told, c)
+	rate := t.rate()
+	if t.ignored(told, link, c) {
+		rate = t.late
+	}
+	bits := func(window int64) string { return report.BitRate(window, windowNs) }
+	bps := func(window int64) int64 { return int64(float64(window) * 8e9 / windowNs) }
+	f := report.Finding{
+		Rule: "cnp.no-reaction", Severity: report.Warning, Confidence: report.Possible,
+		FirstNs: t.first, LastNs: t.last, Count: t.cnps, Frames: t.frames,
+		Values: map[string]int64{"cnps": t.cnps, "run_ns": t.length(), "rate_before_bps": bps(t.before), "rate_behind_bps": bps(rate),
+			"bytes_in_run": t.sent, "queue_pairs": int64(kept)},
+		Summary: fmt.Sprintf("%s does not slow down: %s within %s named its flow to %s QP %s, which had %s before them and went on with %s",
+			t.src, report.Counted(t.cnps, "CNP"), report.Duration(t.length()), t.dst, t.qp, bits(t.before), bits(rate)),
+		Not: fmt.Sprintf("Not a sender with little to send, whose rate needs no cut: it took %s of the link. Not a queue that drains before the tap: in that time it sent %s, more than cuts by half would have let out.",
+			report.Share(rate, int64(link)), report.Bytes(t.sent)),
+		Advice: "On " + t.src + " look whether the reaction point is on for this priority (roce_rp/enable, mlnx_qos, `mlxreg` ROCE_ACCL) and at rp_cnp_handled against rp_cnp_ignored; " +
+			"np_cnp_sent of " + t.dst + " should match. Congestion control by round trips (no DCQCN) leaves CNPs aside as well.",
+	}
+	if i := slices.IndexFunc(r.Flows, func(x report.Flow) bool { return x.Src == t.src && x.Dst == t.dst && qpText(x.DestQP) == t.qp }); i >= 0 {
+		f.Flow = r.Flows[i].Ref()
+		f.Filter = bothWays(&r.Flows[i])
+	}
+	f.Filter = cmp.Or(f.Filter, cnpFilter+" && "+between(t.back()))
+	switch {
+	case !t.ignored(told, link, c):
+		f.Not = "Not a sender with little to send: its rate rose. A sender that was not told for long slows down little at first, so that this is no proof."
+	case c.LinkRate > 0 || other != nil || t.late > t.before:
+		f.Confidence = report.Likely
+	}
+	if other != nil {
+		f.Summary += fmt.Sprintf("; %s, told as well, fell from %s to %s", other.src, bits(other.before), bits(other.after))
+		f.Values["other_before_bps"], f.Values["other_behind_bps"] = bps(other.before), bps(other.after)
+	}
+	f.Summary += "."
+	return f
+}

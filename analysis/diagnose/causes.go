@@ -66,7 +66,7 @@ var causes = []cause{
 	{"cnp.missing", []string{"ecn.marked"},
 		"Nobody tells the senders to slow down, so the queue stays full.", (*view).toHost},
 	{"cnp.no-reaction", []string{"ecn.marked"},
-		"The sender is told and does not slow down, so the queue stays full.", (*view).ofSender},
+		"The sender is told and does not slow down, so the queue stays full.", (*view).toHost},
 	{"peer.silent", []string{"retransmit.*", "loss.unrecovered"},
 		"Every resend of it goes unanswered.", (*view).sameConnection},
 	{"peer.read-unanswered", []string{"retransmit.*", "loss.unrecovered"},

@@ -19,7 +19,7 @@ type labelledFindings struct {
 }
 
 // noAnalyzerYet are the rules and families that nothing looks for.
-var noAnalyzerYet = []string{"pfc.", "pause.", "mtu.", "cm.", "gid.", "ecmp.", "header.", "incast.", "straggler.", "cnp.no-reaction", "capture.offload-blind"}
+var noAnalyzerYet = []string{"pfc.", "pause.", "mtu.", "cm.", "gid.", "ecmp.", "header.", "cnp.no-reaction", "capture.offload-blind"}
 
 func TestLabelledCapturesGiveTheirFindings(t *testing.T) {
 	for _, path := range glob(t, labelled, "*.truth.json") {

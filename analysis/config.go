@@ -71,6 +71,10 @@ type Limits struct {
 	// is lost, timers of the usual exponent 14 run out after 67 ms.
 	UnrecoveredWait int64
 	UnrecoveredRTTs int64
+	// IncastSenders is how many hosts must send to one receiver at a time for a
+	// burst to be incast: two share a link wherever there are three hosts, and
+	// congestion control settles between them.
+	IncastSenders int
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -94,6 +98,7 @@ func Defaults(workers int) *Config {
 			SilentTries:     4,
 			UnrecoveredWait: 100_000_000,
 			UnrecoveredRTTs: 20,
+			IncastSenders:   3,
 		},
 	}
 }

@@ -75,6 +75,27 @@ type Limits struct {
 	// burst to be incast: two share a link wherever there are three hosts, and
 	// congestion control settles between them.
 	IncastSenders int
+	// StragglerSamples is the number of ACK round trips from which a host's median
+	// is compared, and StragglerRatio how many times that of its peers it must be:
+	// a path of more hops in one fabric makes two or three times. StragglerExcess
+	// is by how many ns it, or the end of its steps, must lie behind as well: below
+	// that adapters of one make differ.
+	StragglerSamples int
+	StragglerRatio   float64
+	StragglerExcess  int64
+	// StragglerSteps is how many steps there must be before the last ones are
+	// compared; StragglerShare the share of them that a host must end;
+	// StragglerLate by what share of a step's length it must be behind on average,
+	// for somebody is always last; StragglerChance the probability of as much by
+	// chance.
+	StragglerSteps  int
+	StragglerShare  float64
+	StragglerLate   float64
+	StragglerChance float64
+	// StragglerBothRatio and StragglerBothLate are enough where a host's ACKs are
+	// slow and it ends the steps as well, for the two rarely meet by chance.
+	StragglerBothRatio float64
+	StragglerBothLate  float64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -83,22 +104,31 @@ func Defaults(workers int) *Config {
 		Workers:  max(1, workers),
 		MaxFlows: 1 << 17,
 		Limits: Limits{
-			RNRShare:        0.01,
-			RNRWait:         1_000_000,
-			RNRGiveUp:       4,
-			CEWarn:          0.1,
-			MarksWithoutCNP: 10,
-			CNPWait:         100_000,
-			SharedPort:      8,
-			Paths:           8,
-			Backward:        0.001,
-			SenderICRC:      8,
-			RetryGiveUp:     2,
-			Retries:         5,
-			SilentTries:     4,
-			UnrecoveredWait: 100_000_000,
-			UnrecoveredRTTs: 20,
-			IncastSenders:   3,
+			RNRShare:           0.01,
+			RNRWait:            1_000_000,
+			RNRGiveUp:          4,
+			CEWarn:             0.1,
+			MarksWithoutCNP:    10,
+			CNPWait:            100_000,
+			SharedPort:         8,
+			Paths:              8,
+			Backward:           0.001,
+			SenderICRC:         8,
+			RetryGiveUp:        2,
+			Retries:            5,
+			SilentTries:        4,
+			UnrecoveredWait:    100_000_000,
+			UnrecoveredRTTs:    20,
+			IncastSenders:      3,
+			StragglerSamples:   20,
+			StragglerRatio:     4,
+			StragglerExcess:    5_000,
+			StragglerSteps:     5,
+			StragglerShare:     0.6,
+			StragglerLate:      0.25,
+			StragglerChance:    0.001,
+			StragglerBothRatio: 2,
+			StragglerBothLate:  0.1,
 		},
 	}
 }

@@ -75,6 +75,10 @@ type Limits struct {
 	// burst to be incast: two share a link wherever there are three hosts, and
 	// congestion control settles between them.
 	IncastSenders int
+	// IncastQueue is how many bytes must have come towards the receiver, at the
+	// burst's highest rate, before the first loss of a queue that overflowed: no
+	// switch for RoCE gives a port less buffer.
+	IncastQueue int64
 	// StragglerSamples is the number of ACK round trips from which a host's median
 	// is compared, and StragglerRatio how many times that of its peers it must be:
 	// a path of more hops in one fabric makes two or three times. StragglerExcess
@@ -120,6 +124,7 @@ func Defaults(workers int) *Config {
 			UnrecoveredWait:    100_000_000,
 			UnrecoveredRTTs:    20,
 			IncastSenders:      3,
+			IncastQueue:        64_000,
 			StragglerSamples:   20,
 			StragglerRatio:     4,
 			StragglerExcess:    5_000,

@@ -114,7 +114,7 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 	if copies := total(x.flows, func(f *report.Flow) int64 { return f.MirrorDuplicates }); copies > 0 && frames > copies {
 		x.real = float64(frames-copies) / float64(frames)
 	}
-	pauses := 0
+	pauses, one := 0, x.oneQueue()
 	for _, r := range v.bursts[x.dst] {
 		b := burstRow{start: number(r.Key[1]), values: r.Values}
 		if b.values[burstSendersAt] < int64(c.Limits.IncastSenders) {
@@ -125,7 +125,7 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 		if b.values[burstPausesAt] > 0 && b.values[burstOwnAt] == 0 {
 			pauses++
 		}
-		if x.converging(&b) {
+		if one && x.converging(&b, &c.Limits) {
 			x.hurt++
 			x.lostFrames += b.lost
 		} else {
@@ -162,13 +162,32 @@ func (b *burstRow) losses(all []lossAt) {
 }
 
 // converging reports whether losses look like a queue that many filled: several
-// senders lose at about the same time, at least half of them, though not with
-// the first packets of the burst, when no queue is full yet and a link that was
-// down would show.
-func (x *incast) converging(b *burstRow) bool {
-	senders := b.values[burstSendersAt]
-	return b.hit >= burstSenders && 2*int64(b.hit) >= senders && b.lost > 0 &&
-		float64(b.after)*float64(b.values[burstFramesAt]) >= float64(senders)*float64(b.values[burstLengthAt])/4
+// senders lose at about the same time, at least half of them, though not before a
+// queue can have filled, nor with the first packets, as behind a link that was
+// down.
+func (x *incast) converging(b *burstRow, l *analysis.Limits) bool {
+	filled := float64(x.peak()) * float64(b.after) / float64(burstWindows[0].ns)
+	return b.hit >= l.IncastSenders && 2*int64(b.hit) >= b.values[burstSendersAt] && b.lost > 0 && filled >= float64(l.IncastQueue)
+}
+
+// oneQueue reports whether the losses of the receiver's flows may all be those of
+// one full queue. It lies on one side of the tap. While it is full, most of what
+// many senders send finds no place, so that packets are missing in runs; chance
+// takes single ones. Behind the tap only the first of a run is known.
+func (x *incast) oneQueue() bool {
+	up, down := x.sides()
+	if up > 0 && down > 0 && 4*min(up, down) > max(up, down) {
+		return false
+	}
+	gaps := total(x.flows, func(f *report.Flow) int64 { return f.Gaps + f.ResponseGaps })
+	missing := total(x.flows, func(f *report.Flow) int64 { return f.GapFrames + f.ResponseGapFrames })
+	return down > up || 2*missing >= 3*gaps
+}
+
+// sides returns the losses before and behind the tap.
+func (x *incast) sides() (up, down int64) {
+	return total(x.flows, func(f *report.Flow) int64 { return f.LostUpstream + f.ResponseLostUpstream }),
+		total(x.flows, func(f *report.Flow) int64 { return f.LostDownstream + f.ResponseLostDownstream })
 }
 
 // take keeps the worst burst, and the time that all cover.
@@ -260,12 +279,9 @@ func (x *incast) followed() []string {
 
 // place says where the queue is, seen from the tap.
 func (x *incast) place(v *burstView) string {
-	up := total(x.flows, func(f *report.Flow) int64 { return f.LostUpstream + f.ResponseLostUpstream })
-	down := total(x.flows, func(f *report.Flow) int64 { return f.LostDownstream + f.ResponseLostDownstream })
+	up, down := x.sides()
 	side := "the pauses do not tell on which side of the tap the queue lies"
 	switch {
-	case x.lost && up > 0 && down > 0 && min(up, down)*4 > max(up, down):
-		side = "losses lie on both sides of the tap"
 	case x.lost && up >= down, x.marked:
 		side = "the tap sits behind the queue"
 	case x.lost:

@@ -90,11 +90,14 @@ type Limits struct {
 	// StragglerSteps is how many steps there must be before the last ones are
 	// compared; StragglerShare the share of them that a host must end;
 	// StragglerLate by what share of a step's length it must be behind on average,
-	// for somebody is always last; StragglerChance the probability of as much by
+	// for somebody is always last; StragglerAlone how far behind the last but one, as
+	// a multiple of what lies between the first and that, for where hosts finish one
+	// after the other the end of the row is no straggler; StragglerChance the probability of as much by
 	// chance.
 	StragglerSteps  int
 	StragglerShare  float64
 	StragglerLate   float64
+	StragglerAlone  float64
 	StragglerChance float64
 	// StragglerBothRatio and StragglerBothLate are enough where a host's ACKs are
 	// slow and it ends the steps as well, for the two rarely meet by chance.
@@ -132,6 +135,7 @@ func Defaults(workers int) *Config {
 			StragglerShare:     0.6,
 			StragglerLate:      0.25,
 			StragglerChance:    0.001,
+			StragglerAlone:     1,
 			StragglerBothRatio: 2,
 			StragglerBothLate:  0.1,
 		},

@@ -34,6 +34,7 @@ const (
 type burst struct {
 	index     burstIndex
 	receivers []receiver
+	senders   []sender
 	kept      []keptRun
 	beyond    int64 // data frames of receivers beyond the cap
 
@@ -41,6 +42,10 @@ type burst struct {
 	pauser    [6]byte
 	lastPause int64
 }
+
+// sender is what one host sends in the current shortest window, wherever to, and
+// the most in any: no more than its link carries.
+type sender struct{ at, bytes, peak int64 }
 
 // receiver is what arrives at one address.
 type receiver struct {
@@ -119,9 +124,11 @@ func (b *burst) data(p *decode.Packet) {
 	bit := uint64(1) << (pair.sender & 63)
 	r.frames++
 	r.bytes += int64(p.Len)
-	if at := p.Time / burstWindows[0].ns; at != r.windows[0].at {
+	at := p.Time / burstWindows[0].ns
+	if at != r.windows[0].at {
 		r.roll(at)
 	}
+	b.sent(pair.from, at, int64(p.Len))
 	w := &r.windows[0]
 	w.bytes += int64(p.Len)
 	w.senders |= bit
@@ -148,6 +155,18 @@ func (b *burst) data(p *decode.Packet) {
 	if u.paused != b.pauses {
 		u.stopped(b)
 	}
+}
+
+func (b *burst) sent(id int32, at, n int64) {
+	for int(id) >= len(b.senders) {
+		b.senders = append(b.senders, sender{})
+	}
+	s := &b.senders[id]
+	if s.at != at {
+		s.at, s.bytes = at, 0
+	}
+	s.bytes += n
+	s.peak = max(s.peak, s.bytes)
 }
 
 // crowded reports whether what happens now may be the work of many senders.

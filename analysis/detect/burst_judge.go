@@ -36,6 +36,7 @@ type burstView struct {
 	losses map[string][]lossAt     // by receiver
 	harm   int64                   // marks and losses towards all receivers
 	seen   int                     // receivers of data
+	sent   int64                   // the most that one host sent within 10 µs
 }
 
 // lossAt is a row of the table "losses".
@@ -48,6 +49,7 @@ type lossAt struct {
 
 func readBursts(r *report.Report) *burstView {
 	v := &burstView{toward: map[string][]*report.Flow{}, bursts: map[string][]report.Row{}, losses: map[string][]lossAt{}}
+	v.sent = r.Section("incast").Value("peak_sent_10us")
 	needless := map[[3]string]bool{}
 	for _, g := range groupBy(r, func(f *report.Flow) string { return f.Dst }) {
 		v.toward[g.key] = g.flows
@@ -114,7 +116,7 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 	if copies := total(x.flows, func(f *report.Flow) int64 { return f.MirrorDuplicates }); copies > 0 && frames > copies {
 		x.real = float64(frames-copies) / float64(frames)
 	}
-	pauses, one := 0, x.oneQueue()
+	pauses, one := 0, x.oneQueue(v.sent, c)
 	for _, r := range v.bursts[x.dst] {
 		b := burstRow{start: number(r.Key[1]), values: r.Values}
 		if b.values[burstSendersAt] < int64(c.Limits.IncastSenders) {
@@ -173,15 +175,24 @@ func (x *incast) converging(b *burstRow, l *analysis.Limits) bool {
 // oneQueue reports whether the losses of the receiver's flows may all be those of
 // one full queue. It lies on one side of the tap. While it is full, most of what
 // many senders send finds no place, so that packets are missing in runs; chance
-// takes single ones. Behind the tap only the first of a run is known.
-func (x *incast) oneQueue() bool {
+// takes single ones. Of losses behind the tap only the first of a run is known,
+// but there all that comes to the queue is in view, and must have been more than
+// leaves it: than the link carries or, where that is not known, than any one host
+// sends.
+func (x *incast) oneQueue(sent int64, c *analysis.Config) bool {
 	up, down := x.sides()
 	if up > 0 && down > 0 && 4*min(up, down) > max(up, down) {
 		return false
 	}
 	gaps := total(x.flows, func(f *report.Flow) int64 { return f.Gaps + f.ResponseGaps })
 	missing := total(x.flows, func(f *report.Flow) int64 { return f.GapFrames + f.ResponseGapFrames })
-	return down > up || 2*missing >= 3*gaps
+	if down <= up {
+		return 2*missing >= 3*gaps
+	}
+	if c.LinkRate > 0 {
+		sent = int64(c.LinkRate / 8e9 * float64(burstWindows[0].ns))
+	}
+	return 5*x.peak() >= 6*sent
 }
 
 // sides returns the losses before and behind the tap.
@@ -250,6 +261,10 @@ func (x *incast) finding(v *burstView, c *analysis.Config) report.Finding {
 	if !x.lost {
 		f.Not = "Not the light marking of a queue near its threshold: a tenth of the frames and more, from most senders of the burst."
 	}
+	if x.lost && !x.marked && !x.here(v) {
+		f.Confidence = report.Possible
+		f.Not += " Where each packet is lost with the same chance whatever its receiver, busy receivers would show this as well."
+	}
 	if !x.lost && !x.marked {
 		f.Confidence = report.Possible
 		f.Not = "Not a receiver that is slow by itself: the pauses come from another device. Pauses that another receiver causes would look the same from this tap."
@@ -287,16 +302,20 @@ func (x *incast) place(v *burstView) string {
 	case x.lost:
 		side = "the tap sits before the queue"
 	}
-	own := x.row[recvCE] + total(x.flows, (*report.Flow).Lost)
 	switch {
 	case !x.lost && !x.marked:
 		return side + "."
 	case v.seen == 1:
 		return side + ", most likely that of the link of " + x.dst + ", the only receiver in view."
-	case 5*own >= 4*v.harm:
+	case x.here(v):
 		return side + ", most likely that of the link of " + x.dst + ": other receivers are spared."
 	}
 	return side + ", and other receivers suffer as well: look at an uplink that they share."
+}
+
+// here reports whether this receiver has nearly all harm that is in view.
+func (x *incast) here(v *burstView) bool {
+	return 5*(x.row[recvCE]+total(x.flows, (*report.Flow).Lost)) >= 4*v.harm
 }
 
 func (x *incast) values() map[string]int64 {

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -23,8 +24,14 @@ func (b *burst) Report(r *report.Report) {
 	}
 	addTable(r, "incast", c.receiverTable())
 	addTable(r, "incast", c.burstTable(macs))
+	if len(c.senders) == 0 {
+		return
+	}
+	s := r.Section("incast")
+	top := slices.MaxFunc(c.senders, func(a, b sender) int { return cmp.Compare(a.peak, b.peak) })
+	s.Measures = append(s.Measures, report.Measure{Name: "peak_sent_10us", Unit: "bytes", Kind: report.Peak,
+		Help: "The most data that any one host sent within 10 µs, wherever to.", Value: top.peak})
 	if c.beyond > 0 {
-		s := r.Section("incast")
 		s.Measures = append(s.Measures, report.Measure{Name: "untold_frames", Unit: "frames", Kind: report.Sum,
 			Help: "Data frames towards receivers beyond the cap on their number.", Value: c.beyond})
 	}

@@ -81,6 +81,8 @@ type lastSteps struct {
 	steps int64
 	ns    int64 // behind the median host
 	begin int64 // how much later than the median host it began
+	alone int64 // behind the host before it
+	rest  int64 // from the first host's end to that of the last but one
 	share int64 // lateness in thousandths of the step's length, at most 1000 each
 }
 
@@ -206,6 +208,8 @@ func (s *straggler) close(i int) {
 	h := &s.hosts[last]
 	part := &h.parts[i]
 	part.late.add(h.last-end, length)
+	part.late.alone += s.ends[len(s.ends)-1] - s.ends[len(s.ends)-2]
+	part.late.rest += s.ends[len(s.ends)-2] - s.ends[0]
 	if part.begin != 0 && len(s.begins) > 0 {
 		part.late.begin += part.begin - s.begins[len(s.begins)/2]
 	}
@@ -229,7 +233,7 @@ func (s *straggler) Report(r *report.Report) {
 		Keys: []string{"gap_ns", "host"}, Columns: append(columns("", "steps"), columns("ns", "length")...)}
 	last := report.Table{Name: "last", Help: "Steps that a host ended, and how long after the median host.",
 		Keys:    []string{"gap_ns", "host"},
-		Columns: append(append(columns("", "steps"), columns("ns", "lateness", "late_start")...), columns("", "lateness_permille")...)}
+		Columns: append(append(columns("", "steps"), columns("ns", "lateness", "late_start", "alone", "rest")...), columns("", "lateness_permille")...)}
 	last.Columns = append(last.Columns, report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak},
 		report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak})
 	for i, gap := range stepGaps {
@@ -240,7 +244,7 @@ func (s *straggler) Report(r *report.Report) {
 				steps.Rows = append(steps.Rows, report.Row{Key: key, Values: []int64{part.steps, part.length}})
 			}
 			if l := &part.late; l.steps > 0 {
-				last.Rows = append(last.Rows, report.Row{Key: key, Values: []int64{l.steps, l.ns, l.begin, l.share,
+				last.Rows = append(last.Rows, report.Row{Key: key, Values: []int64{l.steps, l.ns, l.begin, l.alone, l.rest, l.share,
 					part.first.ns, part.last.ns, int64(part.first.frame), int64(part.last.frame)}})
 			}
 		}

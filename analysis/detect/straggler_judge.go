@@ -96,7 +96,10 @@ func (v *pace) outlier(host string, l *analysis.Limits) (*slowness, *tardiness) 
 	if slow != nil && late != nil {
 		return slow, late
 	}
-	return v.slow(host, l.StragglerRatio, l), v.late(host, l.StragglerLate, l)
+	if late = v.late(host, l.StragglerLate, l); late != nil && float64(late.row[lastAlone]) < l.StragglerAlone*float64(late.row[lastRest]) {
+		late = nil // the end of a row of hosts that wait for each other, or that begin one after the other
+	}
+	return v.slow(host, l.StragglerRatio, l), late
 }
 
 // slowness is a host whose ACKs take longer than those of its peers.
@@ -170,6 +173,17 @@ func upperMedian(xs []int64) int64 {
 	return xs[len(xs)/2]
 }
 
+// The columns of the table "last", in their order; first and last times and frames
+// follow.
+const (
+	lastCount = iota
+	lastNs
+	lastBegin
+	lastAlone
+	lastRest
+	lastShare
+)
+
 // tardiness is a host that others wait for at the end of steps.
 type tardiness struct {
 	last, steps int64
@@ -185,11 +199,11 @@ func (v *pace) late(host string, least float64, l *analysis.Limits) *tardiness {
 	if row == nil || steps < int64(l.StragglerSteps) || !v.alike(v.sent, host) || !v.alike(v.received, host) {
 		return nil
 	}
-	t := &tardiness{last: row[0], steps: steps, ns: row[1] / row[0], begin: row[2] / row[0], row: row}
+	t := &tardiness{last: row[lastCount], steps: steps, ns: row[lastNs] / row[lastCount], begin: row[lastBegin] / row[lastCount], row: row}
 	switch {
 	case float64(t.last) < l.StragglerShare*float64(steps):
 		return nil
-	case float64(row[3]) < 1000*least*float64(t.last):
+	case float64(row[lastShare]) < 1000*least*float64(t.last):
 		return nil
 	case t.ns < l.StragglerExcess:
 		return nil
@@ -234,8 +248,8 @@ func (v *pace) straggler(host string, slow *slowness, late *tardiness) report.Fi
 	f.FirstNs, f.LastNs = span(v.towards[host])
 	var parts []string
 	if late != nil {
-		f.Count, f.FirstNs, f.LastNs = late.last, late.row[4], late.row[5]
-		f.Frames = fewFrames([]uint64{uint64(late.row[6]), uint64(late.row[7])})
+		f.Count, f.FirstNs, f.LastNs = late.last, late.row[lastShare+1], late.row[lastShare+2]
+		f.Frames = fewFrames([]uint64{uint64(late.row[lastShare+3]), uint64(late.row[lastShare+4])})
 		parts = append(parts, fmt.Sprintf("is the last to finish in %s of %s, on average %s behind the median host", report.Count(late.last), report.Counted(late.steps, "step"), report.Duration(late.ns)))
 		f.Values["steps"], f.Values["steps_last"], f.Values["lateness_ns"], f.Values["late_start_ns"] = late.steps, late.last, late.ns, late.begin
 		f.Values["hosts"] = int64(len(v.steps))

@@ -134,9 +134,9 @@ func (b *burst) data(p *decode.Packet) {
 	w.senders |= bit
 	u := &r.run
 	// Unsigned, so that time that runs backwards begins anew, too.
-	if uint64(p.Time-u.last) > burstGap || uint64(p.Time-u.start) > burstMost || !u.set {
+	if paused := uint64(p.Time-u.last) > burstGap; paused || uint64(p.Time-u.start) > burstMost || !u.set {
 		b.end(pair.receiver)
-		*u = run{start: p.Time, first: p.Frame, paused: b.pauses, set: true, pausedBefore: b.pauses > 0 && p.Time-b.lastPause < burstMost}
+		u.begin(p, b, paused)
 		r.mac = p.DstMAC
 	}
 	u.last, u.end = p.Time, p.Frame
@@ -144,7 +144,7 @@ func (b *burst) data(p *decode.Packet) {
 	u.bytes += int64(p.Len)
 	if u.senders&bit == 0 {
 		u.senders |= bit
-		if bits.OnesCount64(u.senders) == burstSenders {
+		if u.crowd == 0 && bits.OnesCount64(u.senders) == burstSenders {
 			u.crowd = p.Time
 		}
 	}
@@ -155,6 +155,16 @@ func (b *burst) data(p *decode.Packet) {
 	if u.paused != b.pauses {
 		u.stopped(b)
 	}
+}
+
+// begin starts a run anew. The next piece of a long one keeps when the crowd
+// came: its queue has been filling since.
+func (u *run) begin(p *decode.Packet, b *burst, paused bool) {
+	crowd := u.crowd
+	if paused {
+		crowd = 0
+	}
+	*u = run{start: p.Time, first: p.Frame, crowd: crowd, paused: b.pauses, set: true, pausedBefore: b.pauses > 0 && p.Time-b.lastPause < burstMost}
 }
 
 func (b *burst) sent(id int32, at, n int64) {

@@ -80,7 +80,7 @@ const (
 	burstFramesAt
 	burstBytesAt
 	burstLengthAt
-	burstCrowdAt // ns from the start, as the next ones are from the crowd
+	burstCrowdAt // ns from the start, negative in a further piece of a long run; the next ones count from there
 	burstCEAt
 	burstMarkedAt // senders
 	burstMarkAt
@@ -120,7 +120,7 @@ func (b *burst) burstTable(macs map[[6]byte]int) report.Table {
 
 // values are the columns of a burst. Pauses before it are not its own.
 func (u *run) values(own bool) []int64 {
-	v := []int64{int64(bits.OnesCount64(u.senders)), u.frames, u.bytes, u.last - u.start, max(0, u.crowd-u.start),
+	v := []int64{int64(bits.OnesCount64(u.senders)), u.frames, u.bytes, u.last - u.start, u.crowd - u.start,
 		u.ce, int64(bits.OnesCount64(u.marked)), max(0, u.mark-u.crowd), int64(u.markAt),
 		u.naks, int64(bits.OnesCount64(u.refused)), max(0, u.nak-u.crowd), int64(u.nakAt),
 		u.pauses, max(0, u.pause-u.crowd), 0, int64(u.first), int64(u.end)}

@@ -138,7 +138,9 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 	marked := x.worst.values != nil && 2*x.worst.values[burstMarkedAt] >= x.worst.values[burstSendersAt] && x.worst.values[burstMarkedAt] > 1
 	x.lost = x.hurt > 0
 	x.marked = marked && float64(x.row[recvBurstCE]) >= c.Limits.CEWarn*float64(x.row[recvBurstFrames])
-	x.paused = pauses > 0 && 2*pauses >= x.told
+	// Pauses alone may be for the sake of a slow receiver, unless more comes than its
+	// link carries, which a tap before the queue sees.
+	x.paused = pauses > 0 && 2*pauses >= x.told && c.LinkRate > 0 && x.exceeds(0, c)
 	return x
 }
 
@@ -189,6 +191,12 @@ func (x *incast) oneQueue(sent int64, c *analysis.Config) bool {
 	if down <= up {
 		return 2*missing >= 3*gaps
 	}
+	return x.exceeds(sent, c)
+}
+
+// exceeds reports whether more came than the link of the receiver carries, as far
+// as that is known, with a fifth of room.
+func (x *incast) exceeds(sent int64, c *analysis.Config) bool {
 	if c.LinkRate > 0 {
 		sent = int64(c.LinkRate / 8e9 * float64(burstWindows[0].ns))
 	}
@@ -267,7 +275,7 @@ func (x *incast) finding(v *burstView, c *analysis.Config) report.Finding {
 	}
 	if !x.lost && !x.marked {
 		f.Confidence = report.Possible
-		f.Not = "Not a receiver that is slow by itself: the pauses come from another device. Pauses that another receiver causes would look the same from this tap."
+		f.Not = "Not only a receiver that is slow by itself: more came than its link carries. Pauses that another receiver causes would look the same from this tap."
 	}
 	return f
 }
@@ -330,5 +338,5 @@ func (x *incast) values() map[string]int64 {
 }
 
 func (x *incast) filter() string {
-	return "infiniband && " + address(x.dst, "dst")
+	return onlyHost(x.dst, "dst", x.flows)
 }

@@ -140,6 +140,48 @@ func TestBurstAboveTheLinkRateWithoutHarmIsInformation(t *testing.T) {
 	silent(t, analyze(t, w, c), "incast.burst")
 }
 
+// pause puts a PFC frame on the wire that stops priority 3, or lets it go on.
+func (w *wire) pause(mac byte, quanta uint16) {
+	w.now += 100
+	f := append([]byte{0x01, 0x80, 0xC2, 0, 0, 1, 0x0C, 0x42, 0xA1, 0xFF, 0, mac, 0x88, 0x08, 0x01, 0x01, 0, 1 << 3}, make([]byte, 42)...)
+	f[18+6], f[18+7] = byte(quanta>>8), byte(quanta)
+	w.put(f)
+}
+
+func TestPausesOfABurst(t *testing.T) {
+	for _, test := range []struct {
+		desc   string
+		rate   float64
+		before bool // the pause comes before the burst
+		quanta uint16
+		want   bool
+	}{
+		{"a pause within a burst above the link rate", 50e9, false, 0xFFFF, true},
+		{"a burst that the link carries", 400e9, false, 0xFFFF, false},
+		{"no link rate known", 0, false, 0xFFFF, false},
+		{"a pause before the burst", 50e9, true, 0xFFFF, false},
+		{"the end of a pause", 50e9, false, 0, false},
+	} {
+		w := newWire()
+		if test.before {
+			w.pause(1, test.quanta)
+		}
+		w.volley(8, 0, 12, nil)
+		w.pause(1, test.quanta)
+		w.volley(8, 12, 4, nil)
+		w.answers(8, 15)
+		c := analysis.Defaults(1)
+		c.LinkRate = test.rate
+		found := false
+		for _, f := range analyze(t, w, c).Findings {
+			found = found || f.Rule == "incast.burst" && f.Severity == report.Warning && strings.Contains(f.Summary, "1 pause frame followed after")
+		}
+		if found != test.want {
+			t.Errorf("%s: found is %t", test.desc, found)
+		}
+	}
+}
+
 // TestBurstCopiesDoNotDoubleTheRate mirrors each frame twice.
 func TestBurstCopiesDoNotDoubleTheRate(t *testing.T) {
 	w := newWire()

@@ -243,7 +243,7 @@ func (v *pace) straggler(host string, slow *slowness, late *tardiness) report.Fi
 		Not:    "Not congestion on the way to it: it receives no more than its peers, and no standing queue is marked.",
 		Advice: "Compare " + host + " with a peer: link speed and width of adapter and PCIe slot (`ethtool`, `lspci -vv` LnkSta), NUMA node of adapter, memory and GPU, CPU frequency and power states, firmware, " +
 			"`ethtool -S` rx_discards_phy, rx_prio*_pause, rx_out_of_buffer, and `mlnx_perf` outbound_pci_stalled_rd and _wr.",
-		Filter: "infiniband && " + address(host, "src"),
+		Filter: onlyHost(host, "src", v.from[host]),
 	}
 	f.FirstNs, f.LastNs = span(v.towards[host])
 	var parts []string

@@ -87,22 +87,27 @@ type Limits struct {
 	StragglerSamples int
 	StragglerRatio   float64
 	StragglerExcess  int64
+	// StragglerLoneRatio is that ratio where one host alone asks: the way between
+	// the two may be slow instead, and a queue on it adds tens of round trips.
+	StragglerLoneRatio float64
 	// StragglerSteps is how many steps there must be before the last ones are
 	// compared; StragglerShare the share of them that a host must end;
 	// StragglerLate by what share of a step's length it must be behind on average,
 	// for somebody is always last; StragglerAlone how far behind the last but one, as
 	// a multiple of what lies between the first and that, for where hosts finish one
-	// after the other the end of the row is no straggler; StragglerChance the probability of as much by
-	// chance.
+	// after the other the end of the row is no straggler; StragglerChance the
+	// probability of as much where all are equally fast.
 	StragglerSteps  int
 	StragglerShare  float64
 	StragglerLate   float64
 	StragglerAlone  float64
 	StragglerChance float64
-	// StragglerBothRatio and StragglerBothLate are enough where a host's ACKs are
-	// slow and it ends the steps as well, for the two rarely meet by chance.
-	StragglerBothRatio float64
-	StragglerBothLate  float64
+	// StragglerBothRatio, StragglerBothLate and StragglerBothChance are enough where
+	// a host's ACKs are slow and it ends the steps as well, which rarely meet by
+	// chance. The ratio still leaves room for a longer way.
+	StragglerBothRatio  float64
+	StragglerBothLate   float64
+	StragglerBothChance float64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -111,33 +116,35 @@ func Defaults(workers int) *Config {
 		Workers:  max(1, workers),
 		MaxFlows: 1 << 17,
 		Limits: Limits{
-			RNRShare:           0.01,
-			RNRWait:            1_000_000,
-			RNRGiveUp:          4,
-			CEWarn:             0.1,
-			MarksWithoutCNP:    10,
-			CNPWait:            100_000,
-			SharedPort:         8,
-			Paths:              8,
-			Backward:           0.001,
-			SenderICRC:         8,
-			RetryGiveUp:        2,
-			Retries:            5,
-			SilentTries:        4,
-			UnrecoveredWait:    100_000_000,
-			UnrecoveredRTTs:    20,
-			IncastSenders:      3,
-			IncastQueue:        64_000,
-			StragglerSamples:   20,
-			StragglerRatio:     4,
-			StragglerExcess:    5_000,
-			StragglerSteps:     5,
-			StragglerShare:     0.6,
-			StragglerLate:      0.25,
-			StragglerChance:    0.001,
-			StragglerAlone:     1,
-			StragglerBothRatio: 2,
-			StragglerBothLate:  0.1,
+			RNRShare:            0.01,
+			RNRWait:             1_000_000,
+			RNRGiveUp:           4,
+			CEWarn:              0.1,
+			MarksWithoutCNP:     10,
+			CNPWait:             100_000,
+			SharedPort:          8,
+			Paths:               8,
+			Backward:            0.001,
+			SenderICRC:          8,
+			RetryGiveUp:         2,
+			Retries:             5,
+			SilentTries:         4,
+			UnrecoveredWait:     100_000_000,
+			UnrecoveredRTTs:     20,
+			IncastSenders:       3,
+			IncastQueue:         64_000,
+			StragglerSamples:    20,
+			StragglerRatio:      4,
+			StragglerExcess:     5_000,
+			StragglerSteps:      5,
+			StragglerShare:      0.6,
+			StragglerLate:       0.25,
+			StragglerChance:     0.001,
+			StragglerAlone:      1,
+			StragglerBothRatio:  3,
+			StragglerBothLate:   0.08,
+			StragglerBothChance: 0.01,
+			StragglerLoneRatio:  20,
 		},
 	}
 }

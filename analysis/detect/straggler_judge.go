@@ -93,21 +93,27 @@ func (v *pace) readSteps(r *report.Report, c *analysis.Config) {
 // outlier asks for either sign at its full strength, or for both together.
 func (v *pace) outlier(host string, l *analysis.Limits) (*slowness, *tardiness) {
 	slow, late := v.slow(host, l.StragglerBothRatio, l), v.late(host, l.StragglerBothLate, l)
-	if slow != nil && late != nil {
+	if slow != nil && late != nil && late.chance <= l.StragglerBothChance {
 		return slow, late
 	}
-	if late = v.late(host, l.StragglerLate, l); late != nil && float64(late.row[lastAlone]) < l.StragglerAlone*float64(late.row[lastRest]) {
-		late = nil // the end of a row of hosts that wait for each other, or that begin one after the other
+	if late = v.late(host, l.StragglerLate, l); late != nil && (late.chance > l.StragglerChance || late.alone < l.StragglerAlone) {
+		late = nil // or the end of a row of hosts that wait for each other, or that begin one after the other
 	}
-	return v.slow(host, l.StragglerRatio, l), late
+	if slow = v.slow(host, l.StragglerRatio, l); slow != nil && slow.askers == 1 && slow.ratio() < l.StragglerLoneRatio {
+		slow = nil // it may be the way from the one host that asks
+	}
+	return slow, late
 }
 
 // slowness is a host whose ACKs take longer than those of its peers.
 type slowness struct {
 	own, peers int64 // the medians
 	among      int
+	askers     int // hosts that it answers
 	samples    int64
 }
+
+func (s *slowness) ratio() float64 { return float64(s.own) / float64(max(1, s.peers)) }
 
 // slow compares the time a host takes to acknowledge. Congestion on the way to it
 // is no slowness of its own: then some requests find the queue empty, or marks
@@ -132,7 +138,7 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 	ce := total(flows, func(f *report.Flow) int64 { return f.CE })
 	frames := total(flows, func(f *report.Flow) int64 { return f.DataFrames })
 	switch {
-	case float64(s.own) < ratio*float64(s.peers), s.own-s.peers < l.StragglerExcess:
+	case s.ratio() < ratio, s.own-s.peers < l.StragglerExcess:
 		return nil
 	case float64(h.Min) < ratio/2*float64(s.peers): // a queue, or now and then something else
 		return nil
@@ -140,28 +146,33 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 		return nil
 	case v.received[host] > 3*upperMedian(loads):
 		return nil
-	case !v.slowToAll(flows, int64(ratio/2*float64(s.peers))):
+	}
+	var all bool
+	if s.askers, all = askers(flows, int64(ratio/2*float64(s.peers))); !all {
 		return nil
 	}
 	return s
 }
 
-// slowToAll reports whether every host that asks is kept waiting: where one is
-// not, the way from the others is slow.
-func (v *pace) slowToAll(flows []*report.Flow, least int64) bool {
+// askers returns how many hosts ask, and whether all of them are kept waiting:
+// where one is not, the way from the others is slow.
+func askers(flows []*report.Flow, least int64) (n int, all bool) {
 	by := map[string]*report.Hist{}
 	for _, f := range flows {
+		if f.AckRTT.IsZero() {
+			continue
+		}
 		if by[f.Src] == nil {
 			by[f.Src] = new(report.Hist)
 		}
 		by[f.Src].Merge(&f.AckRTT)
 	}
 	for _, h := range by {
-		if !h.IsZero() && h.Quantile(0.5) < least {
-			return false
+		if h.Quantile(0.5) < least {
+			return len(by), false
 		}
 	}
-	return true
+	return len(by), true
 }
 
 // upperMedian returns the median, the larger of two in the middle.
@@ -188,6 +199,8 @@ const (
 type tardiness struct {
 	last, steps int64
 	ns, begin   int64 // on average, behind the median host
+	alone       float64
+	chance      float64
 	row         []int64
 }
 
@@ -207,9 +220,9 @@ func (v *pace) late(host string, least float64, l *analysis.Limits) *tardiness {
 		return nil
 	case t.ns < l.StragglerExcess:
 		return nil
-	case byChance(t.last, steps, len(v.steps)) > l.StragglerChance:
-		return nil
 	}
+	t.alone = float64(row[lastAlone]) / float64(max(1, row[lastRest]))
+	t.chance = byChance(t.last, steps, len(v.steps))
 	return t
 }
 
@@ -257,6 +270,9 @@ func (v *pace) straggler(host string, slow *slowness, late *tardiness) report.Fi
 	if slow != nil {
 		parts = append(parts, fmt.Sprintf("takes %s to acknowledge where the median of %s takes %s", report.Duration(slow.own), report.Counted(int64(slow.among), "peer"), report.Duration(slow.peers)))
 		f.Values["ack_rtt_p50_ns"], f.Values["peers_ack_rtt_p50_ns"], f.Values["ack_samples"] = slow.own, slow.peers, slow.samples
+		if slow.askers == 1 {
+			f.Not += " One host alone asks it, so that the way between the two may be what is slow."
+		}
 		if late == nil {
 			f.Confidence = report.Possible
 			f.Not += " A host that is much farther away than all others would look the same: compare hop limits and `ping`."

@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -17,9 +16,6 @@ type labelledFindings struct {
 	MustNotFind []string          `json:"must_not_find"`
 	MaxSeverity map[string]string `json:"max_severity"`
 }
-
-// noAnalyzerYet are the rules and families that nothing looks for.
-var noAnalyzerYet = []string{"incast.", "straggler."}
 
 func TestLabelledCapturesGiveTheirFindings(t *testing.T) {
 	for _, path := range glob(t, labelled, "*.truth.json") {
@@ -42,12 +38,12 @@ func (l *labelledFindings) compare(t *testing.T, found map[string]report.Severit
 	t.Helper()
 	missing := func(rule string) bool { return found[rule] == "" }
 	for _, rule := range l.MustFind {
-		if missing(rule) && !lookedForLater(rule) {
+		if missing(rule) {
 			t.Errorf("%s is not found", rule)
 		}
 	}
 	for _, any := range l.MustFindAny {
-		if !slices.ContainsFunc(any, func(rule string) bool { return !missing(rule) || lookedForLater(rule) }) {
+		if !slices.ContainsFunc(any, func(rule string) bool { return !missing(rule) }) {
 			t.Errorf("none of %q is found", any)
 		}
 	}
@@ -58,12 +54,5 @@ func (l *labelledFindings) compare(t *testing.T, found map[string]report.Severit
 		if most := report.Severity(l.MaxSeverity[rule]); most != "" && severity.Rank() < most.Rank() {
 			t.Errorf("%s is %s, at most %s is right", rule, severity, most)
 		}
-		if lookedForLater(rule) {
-			t.Errorf("%s is found, so it is on the list of what nothing looks for by mistake", rule)
-		}
 	}
-}
-
-func lookedForLater(rule string) bool {
-	return slices.ContainsFunc(noAnalyzerYet, func(x string) bool { return strings.HasPrefix(rule, x) })
 }

@@ -170,6 +170,43 @@ type Limits struct {
 	// InSeries is the share of frames seen twice from which two interfaces or
 	// senders are taps in series, not parallel: a mirror copies a few by accident.
 	InSeries float64
+	// IncastSenders is how many hosts must send to one receiver at a time for a
+	// burst to be incast: two share a link wherever there are three hosts, and
+	// congestion control settles between them.
+	IncastSenders int
+	// IncastQueue is how many bytes must have come towards the receiver, at the
+	// burst's highest rate, before the first loss of a queue that overflowed: no
+	// switch for RoCE gives a port less buffer.
+	IncastQueue int64
+	// StragglerSamples is the number of ACK round trips from which a host's median
+	// is compared, and StragglerRatio how many times that of its peers it must be:
+	// a path of more hops in one fabric makes two or three times. StragglerExcess
+	// is by how many ns it, or the end of its steps, must lie behind as well: below
+	// that adapters of one make differ.
+	StragglerSamples int
+	StragglerRatio   float64
+	StragglerExcess  int64
+	// StragglerLoneRatio is that ratio where one host alone asks: the way between
+	// the two may be slow instead, and a queue on it adds tens of round trips.
+	StragglerLoneRatio float64
+	// StragglerSteps is how many steps there must be before the last ones are
+	// compared; StragglerShare the share of them that a host must end;
+	// StragglerLate by what share of a step's length it must be behind on average,
+	// for somebody is always last; StragglerAlone how far behind the last but one, as
+	// a multiple of what lies between the first and that, for where hosts finish one
+	// after the other the end of the row is no straggler; StragglerChance the
+	// probability of as much where all are equally fast.
+	StragglerSteps  int
+	StragglerShare  float64
+	StragglerLate   float64
+	StragglerAlone  float64
+	StragglerChance float64
+	// StragglerBothRatio, StragglerBothLate and StragglerBothChance are enough where
+	// a host's ACKs are slow and it ends the steps as well, which rarely meet by
+	// chance. The ratio still leaves room for a longer way.
+	StragglerBothRatio  float64
+	StragglerBothLate   float64
+	StragglerBothChance float64
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -178,49 +215,63 @@ func Defaults(workers int) *Config {
 		Workers:  max(1, workers),
 		MaxFlows: 1 << 17,
 		Limits: Limits{
-			RNRShare:        0.01,
-			RNRWait:         1_000_000,
-			RNRGiveUp:       4,
-			CEWarn:          0.1,
-			MarksWithoutCNP: 10,
-			CNPWait:         100_000,
-			CNPGap:          100_000,
-			IgnoredRun:      350_000,
-			IgnoredCNPs:     8,
-			ResistedRun:     120_000,
-			ResistedCNPs:    4,
-			ResistedRise:    1.2,
-			ResistedShare:   0.5,
-			IgnoredSent:     200_000,
-			IgnoredShare:    0.25,
-			LongestQueue:    20_000_000,
-			ToldTogether:    20_000,
-			RateKept:        0.95,
-			SharedPort:      8,
-			Paths:           8,
-			Backward:        0.001,
-			SenderICRC:      8,
-			RetryGiveUp:     2,
-			Retries:         5,
-			SilentTries:     4,
-			UnrecoveredWait: 100_000_000,
-			UnrecoveredRTTs: 20,
-			PauseShare:      0.01,
-			PauseLeast:      100_000,
-			PauseHeavy:      0.1,
-			PauseWindow:     100_000_000,
-			StormAfter:      200_000_000,
-			ECTBeforePause:  100,
-			MarkLag:         100_000,
-			AnswerWait:      2_000_000_000,
-			RejectStorm:     8,
-			DataWait:        100_000_000,
-			SizeTries:       3,
-			SizePassed:      5,
-			Hottest:         1.5,
-			MemberFlows:     4,
-			MemberFrames:    100,
-			InSeries:        0.05,
+			RNRShare:            0.01,
+			RNRWait:             1_000_000,
+			RNRGiveUp:           4,
+			CEWarn:              0.1,
+			MarksWithoutCNP:     10,
+			CNPWait:             100_000,
+			CNPGap:              100_000,
+			IgnoredRun:          350_000,
+			IgnoredCNPs:         8,
+			ResistedRun:         120_000,
+			ResistedCNPs:        4,
+			ResistedRise:        1.2,
+			ResistedShare:       0.5,
+			IgnoredSent:         200_000,
+			IgnoredShare:        0.25,
+			LongestQueue:        20_000_000,
+			ToldTogether:        20_000,
+			RateKept:            0.95,
+			SharedPort:          8,
+			Paths:               8,
+			Backward:            0.001,
+			SenderICRC:          8,
+			RetryGiveUp:         2,
+			Retries:             5,
+			SilentTries:         4,
+			UnrecoveredWait:     100_000_000,
+			UnrecoveredRTTs:     20,
+			PauseShare:          0.01,
+			PauseLeast:          100_000,
+			PauseHeavy:          0.1,
+			PauseWindow:         100_000_000,
+			StormAfter:          200_000_000,
+			ECTBeforePause:      100,
+			MarkLag:             100_000,
+			AnswerWait:          2_000_000_000,
+			RejectStorm:         8,
+			DataWait:            100_000_000,
+			SizeTries:           3,
+			SizePassed:          5,
+			Hottest:             1.5,
+			MemberFlows:         4,
+			MemberFrames:        100,
+			InSeries:            0.05,
+			IncastSenders:       3,
+			IncastQueue:         64_000,
+			StragglerSamples:    20,
+			StragglerRatio:      4,
+			StragglerExcess:     5_000,
+			StragglerSteps:      5,
+			StragglerShare:      0.6,
+			StragglerLate:       0.25,
+			StragglerChance:     0.001,
+			StragglerAlone:      1,
+			StragglerBothRatio:  3,
+			StragglerBothLate:   0.08,
+			StragglerBothChance: 0.01,
+			StragglerLoneRatio:  20,
 		},
 	}
 }

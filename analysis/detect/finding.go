@@ -228,6 +228,15 @@ func bothWays(f *report.Flow) string {
 	return "(" + toward(f) + ") || (" + toward(&back) + ")"
 }
 
+// onlyHost filters what travels from or to a host, which is src or dst, where its
+// rows are these.
+func onlyHost(addr, which string, flows []*report.Flow) string {
+	if len(flows) > 0 && hasGRH(flows[0]) {
+		return fmt.Sprintf("infiniband.grh.%.1sgid == %s", which, gid(addr))
+	}
+	return "infiniband && " + address(addr, which)
+}
+
 // hasGRH reports whether the addresses of a row stand in a GRH.
 func hasGRH(f *report.Flow) bool { return f.Version != 2 && !strings.HasPrefix(f.Src, "LID ") }
 

@@ -10,11 +10,11 @@ import (
 // be kept, for where it arrived that one did as well.
 type climb struct {
 	arrived int64
-	list    [6]step // under way: ascending by PSN, and by size
+	list    [6]sizeStep // under way: ascending by PSN, and by size
 	n       uint8
 }
 
-type step struct {
+type sizeStep struct {
 	psn  ib.PSN
 	size int64
 }
@@ -25,7 +25,7 @@ func (c *climb) sent(psn ib.PSN, size int64) {
 	case int(c.n) == len(c.list):
 		c.list[c.n-1].size = size // rather too much than too little has arrived
 	default:
-		c.list[c.n] = step{psn, size}
+		c.list[c.n] = sizeStep{psn, size}
 		c.n++
 	}
 }

@@ -66,5 +66,6 @@ var hints = map[string][]string{
 	"loss.ack":             {"lost_acks", "retransmitted_timeout"},
 	"retransmit.adaptive":  {"retransmitted_timeout"},
 	"ecn.marked":           {"ce_frames", "datagram ce_frames"},
+	"incast.burst":         {"ce_frames", "datagram ce_frames"},
 	"icrc.path":            {"icrc_bad", "datagram icrc_bad"},
 }

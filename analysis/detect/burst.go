@@ -1,0 +1,294 @@
+package detect
+
+import (
+	"math/bits"
+
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// Burst watches what arrives at each receiver from everywhere at once.
+var Burst = add(analysis.Analyzer{
+	Name: "incast",
+	Doc: "Do many senders hit one receiver at a time, and what does that cost?\n\n" +
+		"Rate and number of senders have their peaks in windows of 10 µs, 100 µs and 1 ms. A burst is data towards one\n" +
+		"receiver from several senders without a pause between. Many senders at once are how collectives work and no\n" +
+		"fault; marks, losses or pauses that begin within the burst and meet several of its senders are its price.",
+	New:   newBurstLoss,
+	Watch: newBurst,
+	Judge: judgeBurst,
+})
+
+// What bounds a burst: it ends with a silence of burstGap, and after burstMost in
+// any case, so that long transfers are judged piece by piece. It needs
+// burstSenders to be one.
+const (
+	burstGap     = 100_000   // ns
+	burstMost    = 1_000_000 // ns
+	burstSenders = 3
+)
+
+// burst is the whole capture's receivers. They, and pairs of hosts, are capped:
+// what comes beyond counts together.
+type burst struct {
+	index     burstIndex
+	receivers []receiver
+	senders   []sender
+	kept      []keptRun
+	beyond    int64 // data frames of receivers beyond the cap
+
+	pauses    int64 // frames that begin a pause
+	pauser    [6]byte
+	lastPause int64
+}
+
+// sender is what one host sends in the current shortest window, wherever to, and
+// the most in any: no more than its link carries.
+type sender struct{ at, bytes, peak int64 }
+
+// receiver is what arrives at one address.
+type receiver struct {
+	addr          [16]byte
+	senders       int // distinct ones, of the first few exactly
+	mac           [6]byte
+	frames, bytes int64
+	ce, naks      int64
+	windows       [len(burstWindows)]window
+	peaks         [len(burstWindows)]peak
+	run           run
+	bursts        int64 // runs of several senders
+	hurt          int64 // bursts with marks, NAKs or pauses
+	inBursts      struct{ frames, ce, naks int64 }
+	kept          [2]int8 // bursts: without and with harm
+}
+
+// burstWindows are the lengths of the windows in ns, each a multiple of the one
+// before. Windows lie on multiples of their length.
+var burstWindows = [...]struct {
+	ns   int64
+	name string
+}{{10_000, "10us"}, {100_000, "100us"}, {1_000_000, "1ms"}}
+
+// window is the current one of its length. Senders are bits of a set.
+type window struct {
+	at      int64 // its number since the epoch
+	bytes   int64
+	senders uint64
+}
+
+type peak struct{ bytes, senders int64 }
+
+// run is data towards a receiver without a pause between.
+type run struct {
+	start, last       int64
+	crowd             int64  // when the senders became enough of them for a burst
+	first, end        uint64 // frames
+	frames, bytes     int64
+	ce, naks, pauses  int64
+	senders           uint64
+	marked, refused   uint64 // of the senders
+	mark, nak, pause  int64  // the time of the first of each
+	markAt, nakAt     uint64 // its frame
+	pauser            [6]byte
+	paused            int64 // pauses in the capture so far
+	pausedBefore, set bool
+}
+
+// keptRun is a burst that the report tells of.
+type keptRun struct {
+	receiver int32
+	run
+}
+
+func newBurst(*analysis.Config) analysis.Watcher { return &burst{index: newBurstIndex()} }
+
+func (b *burst) Watch(p *decode.Packet) {
+	switch {
+	case p.Status == decode.RoCE && p.MovesData():
+		b.data(p)
+	case p.Status == decode.RoCE && p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence:
+		b.refused(p)
+	case p.Status == decode.PFC || p.Status == decode.Pause:
+		b.paused(p)
+	}
+}
+
+func (b *burst) data(p *decode.Packet) {
+	pair, ok := b.index.pair(p, &b.receivers)
+	if !ok {
+		b.beyond++
+		return
+	}
+	r := &b.receivers[pair.receiver]
+	bit := uint64(1) << (pair.sender & 63)
+	r.frames++
+	r.bytes += int64(p.Len)
+	at := p.Time / burstWindows[0].ns
+	if at != r.windows[0].at {
+		r.roll(at)
+	}
+	b.sent(pair.from, at, int64(p.Len))
+	w := &r.windows[0]
+	w.bytes += int64(p.Len)
+	w.senders |= bit
+	u := &r.run
+	// Unsigned, so that time that runs backwards begins anew, too.
+	if paused := uint64(p.Time-u.last) > burstGap; paused || uint64(p.Time-u.start) > burstMost || !u.set {
+		b.end(pair.receiver)
+		u.begin(p, b, paused)
+		r.mac = p.DstMAC
+	}
+	u.last, u.end = p.Time, p.Frame
+	u.frames++
+	u.bytes += int64(p.Len)
+	if u.senders&bit == 0 {
+		u.senders |= bit
+		if u.crowd == 0 && bits.OnesCount64(u.senders) == burstSenders {
+			u.crowd = p.Time
+		}
+	}
+	if p.ECN == decode.CE {
+		r.ce++
+		u.marks(p, bit)
+	}
+	if u.paused != b.pauses {
+		u.stopped(b)
+	}
+}
+
+// begin starts a run anew. The next piece of a long one keeps when the crowd
+// came: its queue has been filling since.
+func (u *run) begin(p *decode.Packet, b *burst, paused bool) {
+	crowd := u.crowd
+	if paused {
+		crowd = 0
+	}
+	*u = run{start: p.Time, first: p.Frame, crowd: crowd, paused: b.pauses, set: true, pausedBefore: b.pauses > 0 && p.Time-b.lastPause < burstMost}
+}
+
+func (b *burst) sent(id int32, at, n int64) {
+	for int(id) >= len(b.senders) {
+		b.senders = append(b.senders, sender{})
+	}
+	s := &b.senders[id]
+	if s.at != at {
+		s.at, s.bytes = at, 0
+	}
+	s.bytes += n
+	s.peak = max(s.peak, s.bytes)
+}
+
+// crowded reports whether what happens now may be the work of many senders.
+func (u *run) crowded() bool { return u.crowd != 0 }
+
+func (u *run) marks(p *decode.Packet, bit uint64) {
+	if !u.crowded() {
+		return
+	}
+	if u.ce == 0 {
+		u.mark, u.markAt = p.Time, p.Frame
+	}
+	u.ce++
+	u.marked |= bit
+}
+
+// stopped takes pauses between two packets of the run.
+func (u *run) stopped(b *burst) {
+	if !u.crowded() {
+		u.paused, u.pausedBefore = b.pauses, true
+		return
+	}
+	if u.pauses == 0 {
+		u.pause, u.pauser = b.lastPause, b.pauser
+	}
+	u.pauses += b.pauses - u.paused
+	u.paused = b.pauses
+}
+
+// refused takes a NAK from a receiver to one of its senders. Its burst may be
+// just over.
+func (b *burst) refused(p *decode.Packet) {
+	pair, ok := b.index.find(p.Dst, p.Src)
+	if !ok {
+		return
+	}
+	r := &b.receivers[pair.receiver]
+	r.naks++
+	u, bit := &r.run, uint64(1)<<(pair.sender&63)
+	if u.senders&bit == 0 || !u.crowded() || p.Time-u.last > burstMost {
+		return
+	}
+	if u.naks == 0 {
+		u.nak, u.nakAt = p.Time, p.Frame
+	}
+	u.naks++
+	u.refused |= bit
+}
+
+func (b *burst) paused(p *decode.Packet) {
+	on := p.Status == decode.Pause && p.Pause.Quanta[0] > 0
+	for i, q := range p.Pause.Quanta {
+		on = on || p.Status == decode.PFC && p.Pause.Enabled>>i&1 != 0 && q > 0
+	}
+	if on {
+		b.pauses++
+		b.pauser, b.lastPause = p.SrcMAC, p.Time
+	}
+}
+
+// roll closes windows up to the one of the shortest length numbered at. Each
+// adds to the next longer one.
+func (r *receiver) roll(at int64) {
+	for i := range r.windows {
+		w, top := &r.windows[i], &r.peaks[i]
+		top.bytes = max(top.bytes, w.bytes)
+		top.senders = max(top.senders, int64(bits.OnesCount64(w.senders)))
+		if i+1 < len(r.windows) {
+			r.windows[i+1].bytes += w.bytes
+			r.windows[i+1].senders |= w.senders
+		}
+		*w = window{at: at}
+		if i+1 == len(r.windows) {
+			break
+		}
+		if at /= burstWindows[i+1].ns / burstWindows[i].ns; at == r.windows[i+1].at {
+			break
+		}
+	}
+}
+
+// How many bursts of a receiver are told of: of those that cost nothing in view,
+// for a loss that only a timer shows may belong to one, and of those that did;
+// and of all receivers, by which the report stays small.
+var burstsKept = [2]int8{4, 8}
+
+const burstsMost = 4096
+
+// end counts the run of a receiver where it was a burst.
+func (b *burst) end(id int32) {
+	r := &b.receivers[id]
+	harm, ok := r.finish()
+	if !ok || r.kept[harm] >= burstsKept[harm] || len(b.kept) >= burstsMost {
+		return
+	}
+	r.kept[harm]++
+	b.kept = append(b.kept, keptRun{id, r.run})
+}
+
+// finish reports whether the run was a burst, and whether anything followed it.
+func (r *receiver) finish() (harm int, ok bool) {
+	u := &r.run
+	if bits.OnesCount64(u.senders) < burstSenders {
+		return 0, false
+	}
+	r.bursts++
+	r.inBursts.frames += u.frames
+	r.inBursts.ce += u.ce
+	r.inBursts.naks += u.naks
+	if u.ce > 0 || u.naks > 0 || u.pauses > 0 && !u.pausedBefore {
+		r.hurt++
+		return 1, true
+	}
+	return 0, true
+}

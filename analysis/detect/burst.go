@@ -15,6 +15,7 @@ var Burst = add(analysis.Analyzer{
 		"Rate and number of senders have their peaks in windows of 10 µs, 100 µs and 1 ms. A burst is data towards one\n" +
 		"receiver from several senders without a pause between. Many senders at once are how collectives work and no\n" +
 		"fault; marks, losses or pauses that begin within the burst and meet several of its senders are its price.",
+	Rules: burstRules,
 	New:   newBurstLoss,
 	Watch: newBurst,
 	Judge: judgeBurst,

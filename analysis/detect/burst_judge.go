@@ -285,11 +285,11 @@ func (x *incast) followed() []string {
 	var out []string
 	w := &x.worst
 	if x.lost {
-		out = append(out, fmt.Sprintf("%s after the burst began packets of %s of them were lost (at least %s in %s)",
+		out = append(out, fmt.Sprintf("%s after the burst began, packets of %s of them were lost (at least %s in %s)",
 			report.Duration(w.after), report.Count(int64(w.hit)), report.Counted(x.lostFrames, "packet"), report.Counted(int64(x.hurt), "burst")))
 	}
 	if x.marked {
-		out = append(out, fmt.Sprintf("%s after the burst began frames were marked, %s of those in bursts", report.Duration(w.values[burstMarkAt]), report.Share(x.row[recvBurstCE], x.row[recvBurstFrames])))
+		out = append(out, fmt.Sprintf("%s after the burst began, frames were marked, %s of those in bursts", report.Duration(w.values[burstMarkAt]), report.Share(x.row[recvBurstCE], x.row[recvBurstFrames])))
 	}
 	if n := w.values[burstNAKsAt]; n > 0 {
 		out = append(out, fmt.Sprintf("%s came after %s", report.Counted(n, "NAK"), report.Duration(w.values[burstNAKAt])))

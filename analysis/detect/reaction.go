@@ -17,6 +17,7 @@ var Reaction = add(analysis.Analyzer{
 		"without raising it before its timer runs out. So CNPs that follow one another closely, a run, leave little of any\n" +
 		"rate. Single CNPs tell nothing: a sender whose queue pair was not told for long cuts by a few percent and is\n" +
 		"back within one timer.",
+	Rules: reactionRules,
 	New:   newReaction,
 	Watch: watchReaction,
 	Judge: judgeReaction,

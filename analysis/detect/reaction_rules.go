@@ -9,7 +9,7 @@ var reactionRules = []report.Rule{
 		Brief: "CNPs reach a sender, and its rate does not fall",
 		Means: "A CNP tells a queue pair that its packets were marked, and DCQCN cuts its rate by up to half. A sender that goes on as before takes the share of all that obey, and keeps the queue full.",
 		Computed: "Runs of CNPs to one queue pair, at most 100 µs (Limits.CNPGap) apart, and the rate of its data in windows of 33 µs before the run, at its end and behind it. " +
-			"It is a finding where a run of at least 8 CNPs (Limits.IgnoredCNPs) over 350 µs (Limits.IgnoredRun) leaves at least 95 % of the rate (Limits.RateKept), the flow had a quarter of the link (Limits.IgnoredShare), and no queue before the tap can have hidden the cut. " +
+			"It is a finding where a run, with a number of CNPs of at least 8 (Limits.IgnoredCNPs) over 350 µs (Limits.IgnoredRun), leaves of the rate at least 95 % (Limits.RateKept), the flow had a share of the link of at least 0.25 (Limits.IgnoredShare), and no queue before the tap can have hidden the cut. " +
 			"Weaker, and only possible: the rate rises after the sender's first CNPs while another sender to the same receiver, told as well, falls.\n\n" +
 			"The link's rate is that of --link-rate, or else the fastest that was seen.",
 		Not: "Not a sender with little to send: there is no rate to cut. A queue that drains before the tap shows its own rate, not the sender's, so there the finding is made only for long runs or where another sender's cut came through the same queue. " +

@@ -19,6 +19,7 @@ var Straggler = add(analysis.Analyzer{
 		"job, so that steps are cut by several lengths at once and the judge takes the one that fits. In each step a host\n" +
 		"starts with its first request and is done with its last request or response. A host that is last in most steps, or\n" +
 		"whose ACKs take a multiple of its peers', makes them all wait.",
+	Rules: stragglerRules,
 	Watch: newStraggler,
 	Judge: judgeStraggler,
 })

@@ -8,8 +8,8 @@ var stragglerRules = []report.Rule{
 		Name: "straggler.host", Severities: []report.Severity{report.Warning},
 		Brief: "one host that its peers wait for: slow ACKs, or last in most collective steps",
 		Means: "In a collective all wait for the slowest. One host whose answers or whose steps take longer than those of its peers sets the pace of the job.",
-		Computed: "Two signs, alone or together. Slow ACKs: the median ACK round trip of requests to the host is at least 4 times (Limits.StragglerRatio) that of its peers, and 5 µs more (Limits.StragglerExcess), for every host that asks it, with 20 samples (Limits.StragglerSamples) and three peers at least; where one host alone asks, 20 times (Limits.StragglerLoneRatio).\n\n" +
-			"Steps: the capture's common silences cut it into steps. The host sends the last request or response in at least 60 % (Limits.StragglerShare) of at least 5 steps (Limits.StragglerSteps), clearly behind the last but one, and more often than chance allows. " +
+		Computed: "Two signs, alone or together. Slow ACKs: the median ACK round trip of requests to the host is a multiple of that of its peers, at least 4 (Limits.StragglerRatio), and longer by 5 µs (Limits.StragglerExcess), for every host that asks it, with three peers at least, and samples of each at least 20 (Limits.StragglerSamples); where one host alone asks, the multiple is 20 (Limits.StragglerLoneRatio).\n\n" +
+			"Steps: the capture's common silences cut it into steps. The host sends the last request or response in at least 60 % (Limits.StragglerShare) of the steps, of which there are at least 5 (Limits.StragglerSteps), clearly behind the last but one, and more often than chance allows. " +
 			"Where both signs meet, less of each is enough.",
 		Not: "Not congestion on the way to it: a host that receives much more than its peers, or whose data is marked, is left out. The root of a tree and the end of a chain are last by their place, so only hosts with a like share of the work are compared. " +
 			"A host that is simply farther away has slow ACKs, too: without steps the finding is only possible.",

@@ -29,12 +29,14 @@ type congestionView struct {
 	rows   map[hosts][]*report.Flow
 	ce     map[hosts]int64  // marked frames of any kind
 	sent   map[string]int64 // CNPs by sender
+	marks  allMarks
+	spaced map[string][]report.Row // of the table "cnp_spacing", by sender
 }
 
 func readCongestion(r *report.Report) *congestionView {
 	v := &congestionView{
 		r: r, pairs: map[hosts]marks{},
-		rows: map[hosts][]*report.Flow{}, ce: map[hosts]int64{}, sent: map[string]int64{},
+		rows: map[hosts][]*report.Flow{}, ce: map[hosts]int64{}, sent: map[string]int64{}, spaced: map[string][]report.Row{},
 	}
 	for _, row := range r.Rows("congestion", "hosts") {
 		x := row.Values
@@ -50,6 +52,7 @@ func readCongestion(r *report.Report) *congestionView {
 			v.sent[g.key.src] += total(g.flows, func(f *report.Flow) int64 { return f.CNPs })
 		}
 	}
+	v.sumMarks()
 	return v
 }
 

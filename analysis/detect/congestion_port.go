@@ -11,22 +11,36 @@ import (
 // a few may be left from another queue.
 const whole = 0.9
 
-// place says which port is likely congested that marked what goes to a receiver:
-// what it is, and why. Both are empty where the tap cannot tell.
-func (v *congestionView) place(receiver string, flows []*report.Flow, ce int64) (what, why string) {
-	var all int64
-	receivers, marking := int64(0), map[string]bool{} // those with marks; senders of marked frames
+// allMarks is what is marked in the whole report.
+type allMarks struct {
+	frames, receivers int64
+	senders           int64 // of marked frames
+}
+
+// sumMarks adds up all marks, and sorts CNPs by sender, once for all receivers.
+func (v *congestionView) sumMarks() {
+	senders := map[string]bool{}
 	for _, g := range v.toward {
 		n := total(g.flows, func(f *report.Flow) int64 { return f.CE })
-		if all += n; n > 0 {
-			receivers++
+		if v.marks.frames += n; n > 0 {
+			v.marks.receivers++
 		}
 		for _, f := range g.flows {
 			if f.CE > 0 {
-				marking[f.Src] = true
+				senders[f.Src] = true
 			}
 		}
 	}
+	v.marks.senders = int64(len(senders))
+	for _, row := range v.r.Rows("congestion", "cnp_spacing") {
+		v.spaced[row.Key[0]] = append(v.spaced[row.Key[0]], row)
+	}
+}
+
+// place says which port is likely congested that marked what goes to a receiver:
+// what it is, and why. Both are empty where the tap cannot tell.
+func (v *congestionView) place(receiver string, flows []*report.Flow, ce int64) (what, why string) {
+	all, receivers, marking := v.marks.frames, v.marks.receivers, v.marks.senders
 	senders := int64(len(v.senders(flows)))
 	switch {
 	case float64(ce) >= whole*float64(all) && senders > 1:
@@ -37,10 +51,10 @@ func (v *congestionView) place(receiver string, flows []*report.Flow, ce int64) 
 		return "the switch port to " + receiver, why + "; that they share a link before that port, with no data to other hosts in view, is possible as well"
 	case float64(ce) >= whole*float64(all):
 		return "", "" // one sender to one receiver: any port between them
-	case len(marking) == 1:
+	case marking == 1:
 		return "a port near " + flows[0].Src, fmt.Sprintf("all marked frames are its own, to %s", report.Counted(receivers, "receiver"))
 	}
-	return "a link inside the fabric", fmt.Sprintf("%s from %s are marked, so that no receiver's own link explains it", report.Counted(receivers, "receiver"), report.Counted(int64(len(marking)), "sender"))
+	return "a link inside the fabric", fmt.Sprintf("%s from %s are marked, so that no receiver's own link explains it", report.Counted(receivers, "receiver"), report.Counted(marking, "sender"))
 }
 
 // unmarkedBeside counts the other receivers of a receiver's marked senders that
@@ -69,10 +83,7 @@ const fewCNPPairs = 4
 // keeps what a single queue pair does.
 func (v *congestionView) spacingOf(host string) (text string, shortest int64) {
 	least := map[string]spacing{}
-	for _, row := range v.r.Rows("congestion", "cnp_spacing") {
-		if row.Key[0] != host {
-			continue
-		}
+	for _, row := range v.spaced[host] {
 		s, scope := least[row.Key[2]], row.Key[2]
 		least[scope] = spacing{s.n + row.Values[0], min(row.Values[1], cmp.Or(s.shortest, row.Values[1]))}
 	}

@@ -28,6 +28,8 @@ type pace struct {
 	towards  map[string][]*report.Flow
 	from     map[string][]*report.Flow
 	answers  map[string]*report.Hist // round trips of requests to a host
+	medians  []int64                 // of these, ascending
+	loads    []int64                 // what these hosts receive, ascending
 	sent     map[string]int64        // data, in bytes
 	received map[string]int64
 	gap      string // the silence that cuts the steps best; empty where there are none
@@ -54,6 +56,11 @@ func readPace(r *report.Report, c *analysis.Config) *pace {
 		v.hosts = append(v.hosts, g.key)
 	}
 	slices.Sort(v.hosts)
+	for host, h := range v.answers {
+		v.medians, v.loads = append(v.medians, h.Quantile(0.5)), append(v.loads, v.received[host])
+	}
+	slices.Sort(v.medians)
+	slices.Sort(v.loads)
 	v.readSteps(r, c)
 	return v
 }
@@ -123,17 +130,12 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 	if h == nil {
 		return nil
 	}
-	var peers, loads []int64
-	for other, x := range v.answers {
-		if other != host {
-			peers = append(peers, x.Quantile(0.5))
-			loads = append(loads, v.received[other])
-		}
-	}
-	if len(peers) < stepHosts-1 {
+	among := len(v.medians) - 1
+	if among < stepHosts-1 {
 		return nil
 	}
-	s := &slowness{own: h.Quantile(0.5), peers: upperMedian(peers), among: len(peers), samples: h.Count()}
+	own := h.Quantile(0.5)
+	s := &slowness{own: own, peers: medianWithout(v.medians, own), among: among, samples: h.Count()}
 	flows := v.towards[host]
 	ce := total(flows, func(f *report.Flow) int64 { return f.CE })
 	frames := total(flows, func(f *report.Flow) int64 { return f.DataFrames })
@@ -144,7 +146,7 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 		return nil
 	case float64(ce) >= l.CEWarn*float64(frames) && ce > 0:
 		return nil
-	case v.received[host] > 3*upperMedian(loads):
+	case v.received[host] > 3*medianWithout(v.loads, v.received[host]):
 		return nil
 	}
 	var all bool
@@ -173,6 +175,17 @@ func askers(flows []*report.Flow, least int64) (n int, all bool) {
 		}
 	}
 	return len(by), true
+}
+
+// medianWithout returns the upper median of the others: of sorted values without
+// one of them.
+func medianWithout(sorted []int64, own int64) int64 {
+	at, _ := slices.BinarySearch(sorted, own)
+	mid := (len(sorted) - 1) / 2
+	if mid >= at {
+		mid++
+	}
+	return sorted[mid]
 }
 
 // upperMedian returns the median, the larger of two in the middle.

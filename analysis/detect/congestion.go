@@ -18,7 +18,10 @@ var Congestion = add(analysis.Analyzer{
 	Judge: judgeCongestion,
 })
 
-type congestion struct{ flows []congestionFlow }
+type congestion struct {
+	flows []congestionFlow
+	near  int64 // Limits.NearNAK
+}
 
 // congestionFlow is a row's marks and notifications.
 type congestionFlow struct {
@@ -29,12 +32,9 @@ type congestionFlow struct {
 	lastCNP          int64 // time of the last CNP that no NAK is near
 }
 
-// nearNAK is how close to a sequence NAK, before or behind, a CNP is taken for
-// its companion: adapters that slow down on loss send both within a few
-// microseconds.
-const nearNAK = 20_000 // ns
-
-func newCongestion(*analysis.Config) analysis.Observer { return &congestion{} }
+func newCongestion(c *analysis.Config) analysis.Observer {
+	return &congestion{near: c.Limits.NearNAK}
+}
 
 func (c *congestion) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
@@ -49,11 +49,11 @@ func (c *congestion) Observe(b *analysis.Batch) {
 		}
 		switch {
 		case p.Op == ib.CNP:
-			f.notified(p)
+			f.notified(p, c.near)
 			b.Note(analysis.CNPSeen, i)
 			continue
 		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
-			f.refused(p)
+			f.refused(p, c.near)
 		case p.MovesData():
 			f.data(p)
 		}
@@ -63,18 +63,18 @@ func (c *congestion) Observe(b *analysis.Batch) {
 	}
 }
 
-func (f *congestionFlow) notified(p *decode.Packet) {
+func (f *congestionFlow) notified(p *decode.Packet, near int64) {
 	f.cnps++
 	f.lastCNP = p.Time
-	if f.lastNAK != 0 && p.Time-f.lastNAK <= nearNAK {
+	if f.lastNAK != 0 && p.Time-f.lastNAK <= near {
 		f.nearNAK++
 		f.lastCNP = 0
 	}
 }
 
-func (f *congestionFlow) refused(p *decode.Packet) {
+func (f *congestionFlow) refused(p *decode.Packet, near int64) {
 	f.lastNAK = p.Time
-	if f.lastCNP != 0 && p.Time-f.lastCNP <= nearNAK {
+	if f.lastCNP != 0 && p.Time-f.lastCNP <= near {
 		f.nearNAK++
 		f.lastCNP = 0
 	}

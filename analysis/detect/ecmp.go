@@ -15,6 +15,7 @@ var ECMP = add(analysis.Analyzer{
 		"Links are parallel where what travels from one host to another is seen on several interfaces of the capture, or\n" +
 		"from several source MACs, and each packet only once: a packet that is seen twice passed two taps in series.\n" +
 		"Where the number of links is given, common hash families predict how the traffic would spread over them.",
+	Rules: ecmpRules,
 	New:   newECMP,
 	Judge: judgeECMP,
 })

@@ -14,7 +14,7 @@ var mtuRules = []report.Rule{
 			"And the very first full packet of a queue pair is refused as an invalid request, where nothing shows the path MTU of the host that refused it: info, possible only.",
 		Not: "Not messages of different length: Only and Last packets do not count. Several sizes between two hosts are no fault where unlike applications chose them. " +
 			"An operation that is not allowed, or a message longer than the receive buffer, draws the same NAK (nak.invalid-request). A direction without messages of several packets shows no size, and is not judged.",
-		Do: "Compare `ip link show` MTU and active_mtu in `ibv_devinfo` of both ends: the path MTU is the largest of 256 to 4096 that fits into the interface's MTU (1500 gives 1024, 4200 and more give 4096). " +
+		Do: "Compare `ip link show` MTU and active_mtu in `ibv_devinfo` of both ends: the path MTU is the largest of 256 to 4096 that fits into the interface's MTU less 96 bytes of headers (1500 gives 1024, 4200 and more give 4096). " +
 			"Applications that set it by themselves (ibv_modify_qp) must exchange it and take the smaller one; `rdma resource show qp` lists queue pairs.",
 	},
 	{
@@ -27,7 +27,7 @@ var mtuRules = []report.Rule{
 			"Where only ends of messages pass the tap and the rest never does, the narrow link is before it. The count is of queue pairs.\n\n" +
 			"It is critical; info if all that did not come is READ responses and no READ of any length was answered.",
 		Not: "Not a dead peer (peer.silent) and not a path that is down, from which small packets would not come either. Not random loss, which takes small packets as well and repairs itself. Sizes are those of IP packets, with the GRH for RoCEv1, as MTUs limit them; what the finding calls a likely MTU is only a usual one that would do it.",
-		Do: "Send full packets along that path: `ping -M do -s SIZE HOST`, with the size that the finding gives, and hop by hop with `tracepath`. Compare `ip link show` and `show interfaces` of each port between; a path MTU of 4096 needs 4200, and VLAN or VXLAN headers come on top. " +
+		Do: "Send full packets along that path: `ping -M do -s SIZE HOST`, with the size that the finding gives, and hop by hop with `tracepath`. Compare `ip link show` and `show interfaces` of each port between; a path MTU of 4096 needs 4200, and a tunnel (VXLAN) comes on top. " +
 			"Giants or oversize counters of the switches, and rx_oversize_pkts_phy in `ethtool -S` of the receiver, count what was dropped.",
 	},
 	{

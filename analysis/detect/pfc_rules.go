@@ -6,7 +6,7 @@ import "github.com/rocescope/rocescope/analysis/report"
 var pfcRules = []report.Rule{
 	{
 		Name: "pfc.paused", Severities: []report.Severity{report.Warning, report.Notice, report.Info},
-		Brief: "a port stops a priority of its link, for so long",
+		Brief: "a port paused a priority of its link, and for how long",
 		Means: "A port sent PFC frames: its buffer for that priority ran full, and what waits at the other end of the link stands still. That keeps a fabric free of loss, and short pauses under bursts are normal. " +
 			"Long ones cost bandwidth, stop flows that have no part in the congestion, and spread from switch to switch.",
 		Computed: "A frame stops a priority for its quanta, 512 bit times each, so that times need the rate of the tapped link (--link-rate). A further frame of the same source MAC replaces what is left, and one with a time of 0 (resume) ends it. " +
@@ -22,9 +22,9 @@ var pfcRules = []report.Rule{
 	},
 	{
 		Name: "pfc.storm", Severities: []report.Severity{report.Critical, report.Warning},
-		Brief: "a port holds a priority paused as long as a watchdog waits, or longer",
+		Brief: "a port held a priority paused for longer than any burst lasts",
 		Means: "A priority stood still without a break for as long as no burst lasts. What waits for that port blocks what waits for the next, so that one hung host or adapter can stop a whole fabric. " +
-			"Switches have a watchdog against it, which drops the traffic of the queue until the storm is over.",
+			"Many switches have a watchdog against it, which drops the traffic of the queue until the storm is over.",
 		Computed: "A stretch of pause in which each frame comes before the time of the one before it is over, without a resume, of at least 200 ms (Limits.StormAfter): the detection time of the SONiC PFC watchdog as it starts by default. " +
 			"A stretch ends at a resume, where its time runs out, or with the capture. PAUSE frames count as well. The longest is told. The count is of stretches by port and priority, for each interface of the capture that saw them, of which the first 16 are kept.\n\n" +
 			"Without --link-rate times are taken as on a link of 10 Gbit/s. It is critical only if frames follow so closely that no link up to 1.6 Tbit/s would see a break, and else a possible storm, a warning: the finding says up to which rate.",
@@ -49,7 +49,7 @@ var pfcRules = []report.Rule{
 		Means: "The source address of pause frames is all zeros or a group address. Links work on, for nobody looks at it. But who pauses cannot be told from the frames, neither here nor by what counts by source.",
 		Computed: "PFC and PAUSE frames, resumes included, with the source 00:00:00:00:00:00 or with the group bit set. " +
 			"The count is of pauses and resumes by priority, so that a frame that names several priorities counts once for each.",
-		Not: "Not a damaged frame: it is well formed in all else. Its pauses are in force like any others and are told by pfc.paused.",
+		Not: "Not a damaged frame: it is well formed in all else. Its pauses are in force like any others and are told by pfc.paused or pause.global.",
 		Do:  "Find the port by its counters: `ethtool -S` tx_prioN_pause of the host at one end of the link, the transmit side of `show pfc counters` of the switch at the other. Newer firmware or switch software fills the address in.",
 	},
 	{

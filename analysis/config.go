@@ -168,8 +168,8 @@ type Limits struct {
 	MemberFlows  int
 	MemberFrames int
 	// MemberShare is the share of a flow's frames that must be seen on one of
-	// parallel links for the flow to count as its own: a link that fails over, or
-	// a few sprayed packets, make no second home.
+	// parallel links for the flow to count as its own: one that is sprayed, or
+	// moved from link to link, says nothing of how whole flows are spread.
 	MemberShare float64
 	// InSeries is the share of frames seen twice from which two interfaces or
 	// senders are taps in series, not parallel: a mirror copies a few by accident.

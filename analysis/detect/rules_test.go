@@ -250,6 +250,27 @@ func TestPagesStateTheLimitsInForce(t *testing.T) {
 	}
 }
 
+// TestEveryLimitIsOnAPage has each threshold stand where a reader of a finding
+// looks for it, and be in force by default.
+func TestEveryLimitIsOnAPage(t *testing.T) {
+	limits := reflect.ValueOf(analysis.Defaults(1).Limits)
+	stated := map[string]bool{}
+	for _, r := range Rules() {
+		for _, m := range statedLimit.FindAllStringSubmatch(r.Means+r.Computed+r.Not+r.Do, -1) {
+			stated[m[3]] = true
+		}
+	}
+	for i := range limits.NumField() {
+		name := limits.Type().Field(i).Name
+		if !stated[name] {
+			t.Errorf("no page states %s", name)
+		}
+		if limits.Field(i).IsZero() {
+			t.Errorf("%s is 0 by default", name)
+		}
+	}
+}
+
 // inUnit writes a limit as a number of its unit.
 func inUnit(t *testing.T, v reflect.Value, unit string) string {
 	t.Helper()

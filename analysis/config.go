@@ -77,6 +77,25 @@ type Limits struct {
 	// RateKept is the part of its former rate from which a sender counts as not
 	// slowed down: windows of 33 µs differ by a few percent.
 	RateKept float64
+	// NearNAK is how close, in ns, to a sequence NAK, before or behind, a CNP is
+	// taken for its companion: adapters that slow down on loss send both within a
+	// few microseconds.
+	NearNAK int64
+	// CNPsNearNAK is the number of such CNPs below which they may stand there by
+	// chance, so that loss as their cause is told as info.
+	CNPsNearNAK int
+	// ClassSiblings is the number of queue pairs from which their DSCP is the usual
+	// one between two hosts, and how many times those on another they must be: of
+	// two queue pairs with two DSCPs neither is odd.
+	ClassSiblings int
+	// ClassClear is the share of frames that must ride one DSCP for a direction to
+	// be of one class: a few of another application may be among them.
+	ClassClear float64
+	// ClassShared is the share of a class's bytes, and ClassSharedFrames the number
+	// of frames, from which traffic that is no RoCE is a warning: the odd frame
+	// fills no queue.
+	ClassShared       float64
+	ClassSharedFrames int
 	// SharedPort is the number of queue pairs between two hosts from which one
 	// UDP source port for all of them is a warning: below eight, a host often
 	// has no more paths to fill than ports.
@@ -85,12 +104,25 @@ type Limits struct {
 	// where the number of links is not known: leaf switches have eight uplinks
 	// and more.
 	Paths int
+	// OneWay is the number of requests sent for the first time from which hosts
+	// whose answers are not in view count as going on: a sender puts that many on
+	// the wire at once, so that fewer may be on their way to a dead peer.
+	OneWay int
+	// Glimpse is how long, in ns, two hosts must be in view until answers should
+	// have been, where the tap sees both directions of others: ten round trips of
+	// any fabric. Where it sees those of nobody, GlimpseFrames are enough.
+	Glimpse       int64
+	GlimpseFrames int
 	// Backward is the share of frames out of time order from which
 	// capture.clock is said: the queues of one adapter disagree now and then.
 	Backward float64
 	// SenderICRC is the number of packets from which a sender with no good ICRC
 	// is blamed: fewer may all have met one bad link.
 	SenderICRC int
+	// Doublings is how many intervals in a row, each about twice the one before,
+	// show a timer that grows: two may be a wait that began late, and the timer
+	// itself.
+	Doublings int
 	// RetryGiveUp is how many of its own timeouts a requester must stay silent
 	// before it counts as having given up: the next resend would have come after
 	// one, and timers of adapters run to twice the nominal time at most.
@@ -126,6 +158,13 @@ type Limits struct {
 	// PauseWindow is the window, in ns, over which choppy pauses are added up:
 	// half of what a watchdog waits, which sees unbroken ones only.
 	PauseWindow int64
+	// PauseSilence is how many times longer than usual a gap in a row's data must
+	// be to be laid to a pause: shorter ones are the row's own.
+	PauseSilence int64
+	// PauseQuiet is of which share of a port's pauses, by time or by number, a row
+	// must have been silent for that to be told: gaps of its own fall into a pause
+	// now and then.
+	PauseQuiet float64
 	// StormAfter is how long, in ns, a priority must be held without a break to
 	// be a storm: the detection time of the SONiC PFC watchdog as it starts by
 	// default.
@@ -167,6 +206,10 @@ type Limits struct {
 	// over two links.
 	MemberFlows  int
 	MemberFrames int
+	// MemberShare is the share of a flow's frames that must be seen on one of
+	// parallel links for the flow to count as its own: one that is sprayed, or
+	// moved from link to link, says nothing of how whole flows are spread.
+	MemberShare float64
 	// InSeries is the share of frames seen twice from which two interfaces or
 	// senders are taps in series, not parallel: a mirror copies a few by accident.
 	InSeries float64
@@ -272,6 +315,19 @@ func Defaults(workers int) *Config {
 			StragglerBothLate:   0.08,
 			StragglerBothChance: 0.01,
 			StragglerLoneRatio:  20,
+			NearNAK:             20_000,
+			CNPsNearNAK:         3,
+			ClassSiblings:       3,
+			ClassClear:          0.9,
+			ClassShared:         0.01,
+			ClassSharedFrames:   10,
+			OneWay:              16,
+			Glimpse:             200_000,
+			GlimpseFrames:       4,
+			Doublings:           3,
+			PauseSilence:        4,
+			PauseQuiet:          0.25,
+			MemberShare:         0.9,
 		},
 	}
 }

@@ -53,10 +53,6 @@ func (c *capture) Observe(b *analysis.Batch) {
 	}
 }
 
-// oneWay is how many fresh requests a row must show before it counts as going
-// on without an answer: a sender puts that many on the wire at once.
-const oneWay = 16
-
 func (c *capture) Report(r *report.Report) {
 	t := report.Table{
 		Name: "directions", Help: "Reliable connections by direction: all rows, and those that prove that answers exist.",
@@ -77,16 +73,12 @@ func (c *capture) Report(r *report.Report) {
 }
 
 func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {
-	return slices.Concat(captureMissed(r), mirrorLost(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
+	return slices.Concat(captureMissed(r), mirrorLost(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r, &c.Limits), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
 }
-
-// shortGlimpse is how long a connection must be seen, ns, until answers to it
-// should have been, where the tap sees both directions of others or the frames are few.
-const shortGlimpse = 200_000
 
 // oneDirection finds host pairs of which one direction is not in the capture
 // although it must exist.
-func oneDirection(r *report.Report) []report.Finding {
+func oneDirection(r *report.Report, l *analysis.Limits) []report.Finding {
 	seen := map[hosts][]*report.Flow{}
 	for _, g := range groupBy(r, hostsOf) {
 		seen[g.key] = g.flows
@@ -102,11 +94,11 @@ func oneDirection(r *report.Report) []report.Finding {
 			continue
 		}
 		flows := seen[h]
-		if total(flows, func(f *report.Flow) int64 { return f.ResponseFrames }) == 0 && row.Values[2] < oneWay {
+		if total(flows, func(f *report.Flow) int64 { return f.ResponseFrames }) == 0 && row.Values[2] < int64(l.OneWay) {
 			continue // so much may be on its way to a dead peer
 		}
 		first, last := span(flows)
-		if frames := total(flows, func(f *report.Flow) int64 { return f.Frames }); last-first < shortGlimpse && (both || frames < oneWay/4 || row.Values[2] == 0) {
+		if frames := total(flows, func(f *report.Flow) int64 { return f.Frames }); last-first < l.Glimpse && (both || frames < int64(l.GlimpseFrames) || row.Values[2] == 0) {
 			continue // the other side may have passed before the capture began, or after it ended
 		}
 		out = append(out, report.Finding{

@@ -40,8 +40,8 @@ var captureRules = []report.Rule{
 		Name: "capture.one-direction", Severities: []report.Severity{report.Notice},
 		Brief: "only one direction between two hosts is in the capture",
 		Means: "Requests are here and their answers are not, or the reverse. What answers tell cannot be known: losses behind the tap, NAKs, RNR waits, round trips.",
-		Computed: "For each pair of hosts of which no frame of the one direction is in the capture, the other one must prove that it exists: there are responses, or connections go on without repeating themselves, with at least 16 requests that are no resends, " +
-			"for so much may be on its way to a dead peer. Glimpses of less than 0.2 ms count only where no pair of hosts is seen both ways, and from four frames on. The count is of connections.",
+		Computed: "For each pair of hosts of which no frame of the one direction is in the capture, the other one must prove that it exists: there are responses, or connections go on without repeating themselves, with at least 16 (Limits.OneWay) requests that are no resends, " +
+			"for so much may be on its way to a dead peer. Glimpses of less than 0.2 ms (Limits.Glimpse) count only where no pair of hosts is seen both ways, and from 4 (Limits.GlimpseFrames) frames on. The count is of connections.",
 		Not: "Not a silent peer (peer.silent): a sender that got no answers would stop and repeat. Datagrams need no answer and do not count.",
 		Do:  "Mirror both directions of the port, or both fibres of a tap. Where the two directions take different switches or members of a bond, tap both. A capture on the host itself always has both.",
 	},

@@ -10,14 +10,6 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-// From when a class tells something.
-const (
-	classSiblings = 3  // queue pairs on one DSCP make the one beside them odd, if these are three times as many
-	classClear    = 10 // one part in so many may differ in a direction that counts as of one class
-	classShared   = 100
-	sharedFrames  = 10 // frames of another protocol, and one byte in classShared of the class
-)
-
 // classRow is a row of the table of classes.
 type classRow struct {
 	hosts
@@ -27,21 +19,22 @@ type classRow struct {
 
 type classView struct {
 	r    *report.Report
+	l    *analysis.Limits
 	rows []classRow // without those of CNPs
 	cnps []classRow
 	pfc  string // the priorities that every port announces as lossless; empty where none speaks
 	bits int64
 }
 
-func judgeClass(r *report.Report, _ *analysis.Config) []report.Finding {
-	v := &classView{r: r}
+func judgeClass(r *report.Report, c *analysis.Config) []report.Finding {
+	v := &classView{r: r, l: &c.Limits}
 	for _, row := range r.Rows("class", "classes") {
 		k, x := row.Key, row.Values
-		c := classRow{hosts{k[0], k[1]}, k[2], k[3], k[4], x[0], x[1], x[2]}
-		if c.kind == classCNP {
-			v.cnps = append(v.cnps, c)
+		line := classRow{hosts{k[0], k[1]}, k[2], k[3], k[4], x[0], x[1], x[2]}
+		if line.kind == classCNP {
+			v.cnps = append(v.cnps, line)
 		} else {
-			v.rows = append(v.rows, c)
+			v.rows = append(v.rows, line)
 		}
 	}
 	v.readDCB()
@@ -92,6 +85,7 @@ func (v *classView) data() (directions []hosts, by map[hosts][]classRow) {
 // outliers speaks of queue pairs on another DSCP than their siblings.
 func (v *classView) outliers() []report.Finding {
 	var out []report.Finding
+	siblings := int64(v.l.ClassSiblings)
 	directions, by := v.data()
 	for _, h := range directions {
 		queuePairs := map[string]int64{}
@@ -99,12 +93,12 @@ func (v *classView) outliers() []report.Finding {
 			queuePairs[x.dscp] += x.queuePairs
 		}
 		usual := most(queuePairs)
-		if queuePairs[usual] < classSiblings {
+		if queuePairs[usual] < siblings {
 			continue
 		}
 		for _, x := range by[h] {
 			n := queuePairs[x.dscp]
-			if x.dscp == usual || n == 0 || n*classSiblings > queuePairs[usual] {
+			if x.dscp == usual || n == 0 || n*siblings > queuePairs[usual] {
 				continue
 			}
 			delete(queuePairs, x.dscp) // told once, whatever the tags
@@ -165,7 +159,7 @@ func (v *classView) directions() []report.Finding {
 		for _, x := range by[h] {
 			there[x.dscp] += x.frames
 		}
-		here, answers := oneOf(there), oneOf(back[h.back()])
+		here, answers := oneOf(there, v.l.ClassClear), oneOf(back[h.back()], v.l.ClassClear)
 		if here == "" || answers == "" || here == answers || by[h.back()] != nil && h.src > h.dst {
 			continue
 		}
@@ -184,13 +178,13 @@ func (v *classView) directions() []report.Finding {
 	return out
 }
 
-// oneOf returns the DSCP of nearly all frames, empty where there is none.
-func oneOf(frames map[string]int64) string {
+// oneOf returns the DSCP of a share of all frames, empty where there is none.
+func oneOf(frames map[string]int64, share float64) string {
 	var all int64
 	for _, n := range frames {
 		all += n
 	}
-	if d := most(frames); all > 0 && (all-frames[d])*classClear <= all {
+	if d := most(frames); all > 0 && float64(frames[d]) >= share*float64(all) {
 		return d
 	}
 	return ""
@@ -354,7 +348,7 @@ func (v *classView) shared() []report.Finding {
 	var out []report.Finding
 	for _, dscp := range sortedKeys(roce) {
 		// DSCP 0 is where everything is that nobody has given a class.
-		if dscp == "0" || frames[dscp] < sharedFrames || bytes[dscp]*classShared < roce[dscp]+bytes[dscp] {
+		if dscp == "0" || frames[dscp] < int64(v.l.ClassSharedFrames) || float64(bytes[dscp]) < v.l.ClassShared*float64(roce[dscp]+bytes[dscp]) {
 			continue
 		}
 		first, last := span(pointers(v.r.Flows))

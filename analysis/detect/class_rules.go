@@ -8,7 +8,7 @@ var classRules = []report.Rule{
 		Name: "class.dscp-outlier", Severities: []report.Severity{report.Warning},
 		Brief: "a few queue pairs ride another DSCP than their siblings",
 		Means: "Nearly all data between two hosts has one DSCP, and some queue pairs have another. Switches put them into another queue, mostly one without PFC and ECN, where they are the first to be dropped. Jobs then hang on single connections.",
-		Computed: "Data of RoCEv2 from one host to another, by DSCP. One that at least 3 queue pairs share is usual; another is odd where three times as many are on the usual one. CNPs, ACKs and connection management are left aside.\n\n" +
+		Computed: "Data of RoCEv2 from one host to another, by DSCP. One that at least 3 (Limits.ClassSiblings) queue pairs share is usual; another is odd where as many times its number are on the usual one. CNPs, ACKs and connection management are left aside.\n\n" +
 			"The finding sets the losses of the odd queue pairs beside those of all between the two hosts.",
 		Not: "Not a fault by itself: two applications may have two classes on purpose. Where all losses sit on the odd DSCP, it is the cause.",
 		Do: "Find what sets the traffic class: NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos -d mlx5_0`, the traffic_class of ibv_ah_attr.grh. A traffic class is DSCP times four plus ECN. " +
@@ -18,7 +18,7 @@ var classRules = []report.Rule{
 		Name: "class.direction", Severities: []report.Severity{report.Notice},
 		Brief:    "data and what comes back ride different DSCPs",
 		Means:    "One host marks its traffic and the other does not, or with another value. The two directions are queued, marked and dropped by different rules. An ACK lost in an unprotected class costs a timeout.",
-		Computed: "At least nine tenths of the data from one host to another on one DSCP, and at least nine tenths of what comes back (data, ACKs, READ requests; no CNPs) on another one. Two hosts that both send data are told once. The count is of frames on the way back.",
+		Computed: "At least 90 % (Limits.ClassClear) of the data frames from one host to another on one DSCP, and as large a share of what comes back (data, ACKs, READ requests; no CNPs) on another one. Two hosts that both send data are told once. The count is of frames on the way back.",
 		Not: "Not necessarily a mistake: some adapters put ACKs into a class of their own (Gaudi 3 sends data on DSCP 24 and ACKs on 16). Not CNPs, see cnp.class. " +
 			"Where a router rewrites DSCP on the way, each direction is seen as it is at the tap.",
 		Do: "Compare NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS or `cma_roce_tos` on both hosts. With loss.ack beside it, see drops in the class of the way back first (`show queue counters` on the switches, rx_prio*_discards in `ethtool -S` of the receiver of the ACKs).",
@@ -36,7 +36,7 @@ var classRules = []report.Rule{
 		Name: "class.shared", Severities: []report.Severity{report.Warning},
 		Brief:    "other traffic rides the class of RoCE data",
 		Means:    "Frames that are no RoCE carry the DSCP of RoCE data. They fill its queue and its headroom, and do not slow down for CNPs: TCP fills a lossless queue until PFC stops all of it.",
-		Computed: "IP frames that are no RoCE on a DSCP of RoCE data, in the whole capture: at least 10 frames and at least a hundredth of the bytes of that DSCP. DSCP 0 is left out, where everything is that nobody has given a class. The count is of frames.",
+		Computed: "IP frames that are no RoCE on a DSCP of RoCE data, in the whole capture: at least 10 (Limits.ClassSharedFrames) frames and at least 1 % (Limits.ClassShared) of the bytes of that DSCP. DSCP 0 is left out, where everything is that nobody has given a class. The count is of frames.",
 		Not:      "Not CNPs or connection management, which belong to RoCE. It is told from DSCP alone: where switches trust the VLAN tag, or the other traffic takes other links, the queues may differ all the same.",
 		Do:       "The finding's filter shows who sends it; `ss -tin` and `tc` on that host tell what. Take its marking away, or have the leaf switch rewrite DSCP for all that is not UDP port 4791. See the queue's drops and `show pfc counters`.",
 	},

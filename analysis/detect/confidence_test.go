@@ -1,6 +1,9 @@
 package detect
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -91,17 +94,40 @@ func TestLatenessOfACaptureOutOfOrder(t *testing.T) {
 	}
 }
 
-func TestManyFindingsAreAsSureAsTheWorst(t *testing.T) {
-	var fs []report.Finding
-	for i := range fewFindings + 1 {
-		f := report.Finding{Rule: "a.b", Severity: report.Warning, Confidence: report.Likely, Count: int64(i), Not: "Not that."}
-		if i == fewFindings {
-			f.Confidence, f.Not = report.Possible, "It may be that."
+// TestManyFindingsAreAsSureAsTheLeastSure condenses findings of which the worst,
+// or another one, is less sure than the rest.
+func TestManyFindingsAreAsSureAsTheLeastSure(t *testing.T) {
+	const sure, unsure = "Not that.", "It may be that."
+	for _, test := range []struct {
+		desc  string
+		doubt int // which is the less sure one: the last has the largest count
+		says  []string
+	}{
+		{"all are alike", -1, []string{sure}},
+		{"the worst", fewFindings, []string{unsure}},
+		{"another one", 2, []string{sure, unsure}},
+	} {
+		var fs []report.Finding
+		for i := range fewFindings + 1 {
+			f := report.Finding{Rule: "a.b", Severity: report.Warning, Confidence: report.Likely, Count: int64(i), Not: sure, Summary: fmt.Sprintf("number %d.", i)}
+			if i == test.doubt {
+				f.Confidence, f.Not = report.Possible, unsure
+			}
+			fs = append(fs, f)
 		}
-		fs = append(fs, f)
-	}
-	sum := condense(fs, "flow", "infiniband")
-	if len(sum) != 1 || sum[0].Confidence != report.Possible || sum[0].Not != "It may be that." {
-		t.Errorf("%+v", sum)
+		want := report.Likely
+		if test.doubt >= 0 {
+			want = report.Possible
+		}
+		sum := condense(fs, "flow", "infiniband")
+		if len(sum) != 1 || sum[0].Confidence != want || !strings.HasSuffix(sum[0].Summary, "number 8.") {
+			t.Errorf("%s: %+v", test.desc, sum)
+			continue
+		}
+		for _, not := range []string{sure, unsure} {
+			if got := strings.Count(sum[0].Not, not); got > 1 || got == 1 != slices.Contains(test.says, not) {
+				t.Errorf("%s: %q", test.desc, sum[0].Not)
+			}
+		}
 	}
 }

@@ -22,6 +22,7 @@ var Congestion = add(analysis.Analyzer{
 type congestion struct {
 	flows []congestionFlow
 	pairs map[[2][16]byte]*pairCNPs // no more than pairs of hosts with rows
+	near  int64                     // Limits.NearNAK
 }
 
 // congestionFlow is a row's marks and notifications.
@@ -36,13 +37,8 @@ type congestionFlow struct {
 	cnpTimes *cnpTimes  // nil while there is no CNP
 }
 
-// nearNAK is how close to a sequence NAK, before or behind, a CNP is taken for
-// its companion: adapters that slow down on loss send both within a few
-// microseconds.
-const nearNAK = 20_000 // ns
-
-func newCongestion(*analysis.Config) analysis.Observer {
-	return &congestion{pairs: map[[2][16]byte]*pairCNPs{}}
+func newCongestion(c *analysis.Config) analysis.Observer {
+	return &congestion{pairs: map[[2][16]byte]*pairCNPs{}, near: c.Limits.NearNAK}
 }
 
 func (c *congestion) Observe(b *analysis.Batch) {
@@ -58,12 +54,12 @@ func (c *congestion) Observe(b *analysis.Batch) {
 		}
 		switch {
 		case p.Op == ib.CNP:
-			f.notified(p)
+			f.notified(p, c.near)
 			c.told(b, i)
 			b.Note(analysis.CNPSeen, i)
 			continue
 		case p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
-			f.refused(p)
+			f.refused(p, c.near)
 		case p.MovesData():
 			f.data(p)
 		}
@@ -94,18 +90,18 @@ func (c *congestion) told(b *analysis.Batch, i int) {
 	pair.other(p)
 }
 
-func (f *congestionFlow) notified(p *decode.Packet) {
+func (f *congestionFlow) notified(p *decode.Packet, near int64) {
 	f.cnps++
 	f.lastCNP = p.Time
-	if f.lastNAK != 0 && p.Time-f.lastNAK <= nearNAK {
+	if f.lastNAK != 0 && p.Time-f.lastNAK <= near {
 		f.nearNAK++
 		f.lastCNP = 0
 	}
 }
 
-func (f *congestionFlow) refused(p *decode.Packet) {
+func (f *congestionFlow) refused(p *decode.Packet, near int64) {
 	f.lastNAK = p.Time
-	if f.lastCNP != 0 && p.Time-f.lastCNP <= nearNAK {
+	if f.lastCNP != 0 && p.Time-f.lastCNP <= near {
 		f.nearNAK++
 		f.lastCNP = 0
 	}

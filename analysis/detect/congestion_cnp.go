@@ -7,11 +7,8 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-// fewCNPs is how many CNPs near NAKs may be there by chance.
-const fewCNPs = 3
-
 // withoutCE speaks of CNPs for which no mark is in view.
-func (v *congestionView) withoutCE() []report.Finding {
+func (v *congestionView) withoutCE(c *analysis.Config) []report.Finding {
 	var out []report.Finding
 	for _, g := range v.told {
 		m, data := v.pairs[g.key], v.pairs[g.key.back()]
@@ -27,10 +24,10 @@ func (v *congestionView) withoutCE() []report.Finding {
 		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
 		if 3*m.nearNAK >= 2*m.cnps {
-			if m.nearNAK < fewCNPs {
+			if m.nearNAK < int64(c.Limits.CNPsNearNAK) {
 				f.Severity, f.Confidence = report.Info, report.Possible // they may stand there by chance
 			}
-			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(nearNAK))
+			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(c.Limits.NearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			if f.Confidence == report.Possible {
 				f.Not += " So few may stand near a NAK by chance, and their marks be set behind the tap."

@@ -12,7 +12,7 @@ import (
 
 func judgeCongestion(r *report.Report, c *analysis.Config) []report.Finding {
 	v := readCongestion(r)
-	return slices.Concat(v.marked(c), v.notECT(), v.withoutCE(), v.missing(c))
+	return slices.Concat(v.marked(c), v.notECT(), v.withoutCE(c), v.missing(c))
 }
 
 // marks is the table "hosts": one direction between two hosts.

@@ -15,6 +15,7 @@ var Connection = add(analysis.Analyzer{
 	Doc: "Who asked whom for a connection, what became of it, and do both ends speak with the same kind of address?\n\n" +
 		"Connection management (CM) says what no other packet does: the service, both queue pairs, path MTU and timers, and\n" +
 		"why a connection was refused. Many applications exchange all that over TCP instead, which leaves nothing here.",
+	Rules: connectionRules,
 	New:   newConnection,
 	Watch: newBeside,
 	Judge: judgeConnection,

@@ -15,13 +15,14 @@ var ECMP = add(analysis.Analyzer{
 		"Links are parallel where what travels from one host to another is seen on several interfaces of the capture, or\n" +
 		"from several source MACs, and each packet only once: a packet that is seen twice passed two taps in series.\n" +
 		"Where the number of links is given, common hash families predict how the traffic would spread over them.",
+	Rules: ecmpRules,
 	New:   newECMP,
 	Judge: judgeECMP,
 })
 
 type ecmp struct {
-	flows []ecmpFlow
-	limit float64 // share of copies
+	flows  []ecmpFlow
+	limits analysis.Limits
 }
 
 // ecmpFlow is where a row was seen. A row has one place as a rule.
@@ -45,7 +46,7 @@ type placeLoad struct {
 	used            bool
 }
 
-func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limit: c.Limits.InSeries} }
+func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limits: c.Limits} }
 
 func (e *ecmp) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
@@ -107,13 +108,13 @@ func (e *ecmp) Report(r *report.Report) {
 		if !x.first.used || f.Src == report.Other {
 			continue
 		}
-		series := x.inSeries(e.limit)
+		series := x.inSeries(e.limits.InSeries)
 		x.rows(func(l *placeLoad) {
 			v := []int64{l.frames - l.copies, 0, l.bytes, 0, 0, l.bytes, l.firstNs, l.lastNs, l.first, l.last}
 			if series {
 				v[1] = l.frames
 			}
-			if mostly(l, x) {
+			if mostly(l, x, e.limits.MemberShare) {
 				v[3] = 1
 				v[4] = min(1, f.DataFrames)
 			}
@@ -138,9 +139,9 @@ func (f *ecmpFlow) inSeries(limit float64) bool {
 	return len(f.more) > 0 && float64(copies) > limit*float64(frames)
 }
 
-// mostly reports whether a row has nine tenths of its frames at a place.
-func mostly(l *placeLoad, f *ecmpFlow) bool {
+// mostly reports whether a row has a share of its frames at a place.
+func mostly(l *placeLoad, f *ecmpFlow, share float64) bool {
 	var frames int64
 	f.rows(func(l *placeLoad) { frames += l.frames })
-	return 10*l.frames >= 9*frames
+	return float64(l.frames) >= share*float64(frames)
 }

@@ -145,9 +145,9 @@ func only(flows []*report.Flow) *report.FlowRef {
 const fewFindings = 8
 
 // condense puts findings of one rule, each about one flow (or host), into one
-// where they are many: the worst is named, in its words and as sure as it is, and
-// the counts are added. What says what they are about: "flow", "host". The filter
-// is that of the sum.
+// where they are many: the worst is named, in its words, the counts are added, and
+// the sum, which speaks of all of them, is as sure as the least sure one. What says
+// what they are about: "flow", "host". The filter is that of the sum.
 func condense(fs []report.Finding, what, filter string) []report.Finding {
 	if len(fs) <= fewFindings {
 		return fs
@@ -173,7 +173,19 @@ func condense(fs []report.Finding, what, filter string) []report.Finding {
 	sum.Summary = fmt.Sprintf("%s are alike, %s in all; the worst: %s",
 		report.Counted(int64(len(fs)), what), report.Count(sum.Count), fs[0].Summary)
 	sum.Filter = filter
+	sum.Confidence, sum.Not = doubtOf(fs)
 	return []report.Finding{sum}
+}
+
+// doubtOf returns how sure findings are together, and what they are not: in the
+// words of the first, and of the least sure one where that is another.
+func doubtOf(fs []report.Finding) (report.Confidence, string) {
+	least := slices.MaxFunc(fs, func(a, b report.Finding) int { return cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()) })
+	not := fs[0].Not
+	if least.Confidence != fs[0].Confidence && least.Not != not {
+		not = strings.TrimSpace(not + " Not all are as sure as the worst; another one: " + least.Not)
+	}
+	return least.Confidence, not
 }
 
 // addTable adds a table to the section of an analyzer, where it has rows.

@@ -16,6 +16,7 @@ var Header = add(analysis.Analyzer{
 		"Transport version and partition key should be the same both ways, and a stack that finds them wrong drops the packet\n" +
 		"without a word. MigReq differs between makes of adapters and harms nobody as a rule. CNPs and connection management\n" +
 		"have habits of their own and do not count.",
+	Rules: headerRules,
 	New:   newHeader,
 	Judge: judgeHeader,
 })

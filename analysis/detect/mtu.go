@@ -16,6 +16,7 @@ var MTU = add(analysis.Analyzer{
 		"The path MTU is what First and Middle packets carry, and what connection management agreed on; it is never\n" +
 		"assumed. Sizes of packets are those of the IP packet (GRH included for RoCEv1), as links limit it. A request\n" +
 		"has arrived where an answer says so, a READ response where the requester did not ask for it again.",
+	Rules: mtuRules,
 	New:   newMTU,
 	Judge: judgeMTU,
 })

@@ -15,6 +15,7 @@ var PFC = add(analysis.Analyzer{
 		"A PFC frame stops some priorities of a link for a time in quanta of 512 bit times; a PAUSE frame stops the link. A\n" +
 		"further frame replaces the time, and a time of 0 ends it. Without the link's rate quanta are no time: then the\n" +
 		"shortest and the longest time that they can mean are told. MACs that send RoCE of one address belong to hosts.",
+	Rules: pfcRules,
 	New:   newPFC,
 	Watch: newPFCWatch,
 	Judge: judgePFC,

@@ -100,14 +100,10 @@ func (o *pfc) set(p *decode.Packet, priority uint8, quanta uint16) {
 	o.ports = append(o.ports, x)
 }
 
-// pfcSilence is how many times longer than usual a gap must be to be none of the
-// row's own.
-const pfcSilence = 4
-
 // data takes a frame that moves data.
 func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	gap, class := p.Time-f.last, pfcClass(p)
-	long := f.silent(gap)
+	long := f.silent(gap, o.cfg.Limits.PauseSilence)
 	if len(f.quiet) < len(o.ports) {
 		f.quiet = append(f.quiet, make([]pfcQuiet, len(o.ports)-len(f.quiet))...)
 	}
@@ -130,9 +126,10 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	f.data, f.last = true, max(f.last, p.Time)
 }
 
-// silent reports whether a gap before a data frame is longer than usual.
-func (f *pfcFlow) silent(gap int64) bool {
-	return f.data && f.usual > 0 && gap >= pfcSilence*f.usual
+// silent reports whether a gap before a data frame is so many times longer than
+// usual.
+func (f *pfcFlow) silent(gap, times int64) bool {
+	return f.data && f.usual > 0 && gap >= times*f.usual
 }
 
 // add takes a gap of which some time was paused. It is owed to the pause where
@@ -184,7 +181,7 @@ func (o *pfc) quietRows(x *pfcFlow, f *report.Flow) []report.Row {
 	var out []report.Row
 	for i := range x.quiet {
 		q, port := x.quiet[i], &o.ports[i]
-		if gap := port.last - x.last; x.silent(gap) && port.stops(x.src, x.class) {
+		if gap := port.last - x.last; x.silent(gap, o.cfg.Limits.PauseSilence) && port.stops(x.src, x.class) {
 			q.add(port.held(port.last)-q.held, gap)
 		}
 		if q.times == 0 {

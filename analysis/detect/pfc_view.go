@@ -152,19 +152,15 @@ func (x *pausing) matters(ns, worst int64, l *analysis.Limits) bool {
 	return share >= l.PauseShare && ns >= l.PauseLeast || share >= l.PauseHeavy
 }
 
-// quietShare is of which part of the pauses, by time or number, a row must have
-// been silent to be told: gaps of its own fall into a pause now and then.
-const quietShare = 4
-
 // readQuiet gives each port the rows that stood still for it, those that stood
 // longest first: a host's pauses stop what goes to it, a switch's at the link of
 // one host stop what that host sends. Rows without a tag may be of any
 // priority, so they are told only where one alone is paused.
 func (v *pfcView) readQuiet(index map[[2]string]*pausing) {
-	from, several := pfcCommonHost(v.r), v.priorities() > 1
+	from, several, least := pfcCommonHost(v.r), v.priorities() > 1, v.c.Limits.PauseQuiet
 	for _, row := range v.r.Rows("pfc", "quiet") {
 		x := index[[2]string{row.Key[0], row.Key[1]}]
-		if x == nil || row.Values[3] > 0 && several || quietShare*row.Values[0] < x.most && quietShare*row.Values[1] < x.stretches {
+		if x == nil || row.Values[3] > 0 && several || float64(row.Values[0]) < least*float64(x.most) && float64(row.Values[1]) < least*float64(x.stretches) {
 			continue
 		}
 		toward := row.Values[2] > 0

@@ -25,6 +25,8 @@ var Retransmit = add(analysis.Analyzer{
 type retransmit struct {
 	flows  []*rowTimer // by FlowID; nil for rows whose timer never ran out
 	others otherTraffic
+	// doublings is Limits.Doublings.
+	doublings int64
 }
 
 // rowTimer is what the timeouts of one row show.
@@ -66,8 +68,8 @@ type stuck struct {
 	frame                    uint64
 }
 
-func newRetransmit(*analysis.Config) analysis.Observer {
-	return &retransmit{others: otherTraffic{}}
+func newRetransmit(c *analysis.Config) analysis.Observer {
+	return &retransmit{doublings: int64(c.Limits.Doublings), others: otherTraffic{}}
 }
 
 func (t *retransmit) Observe(b *analysis.Batch) {
@@ -162,18 +164,14 @@ func (t *retransmit) Report(r *report.Report) {
 		if w := &x.repeats; w.n > 0 {
 			add(1, key, w.n, w.total, w.least, w.most)
 		}
-		if d := &x.doubling; d.intervals >= doublings {
+		if d := &x.doubling; d.intervals >= t.doublings {
 			add(2, key, d.intervals, d.from, d.to)
 		}
 		if s := &x.stuck; s.sendings > 0 {
-			add(3, append(slices.Clone(key), fmt.Sprint(uint32(s.psn))), s.sendings, s.requests, s.wait, s.last, int64(s.frame), oneIf(s.read), oneIf(s.grown+1 >= doublings))
+			add(3, append(slices.Clone(key), fmt.Sprint(uint32(s.psn))), s.sendings, s.requests, s.wait, s.last, int64(s.frame), oneIf(s.read), oneIf(s.grown+1 >= t.doublings))
 		}
 	}
 	for _, table := range append(tables, t.others.table()) {
 		addTable(r, "retransmit", table)
 	}
 }
-
-// doublings is how many intervals, each about twice the one before, show a timer
-// that grows: two may be a wait that began late, and the timer itself.
-const doublings = 3

@@ -28,7 +28,7 @@ var retransmitRules = []report.Rule{
 		Name: "retransmit.adaptive", Severities: []report.Severity{report.Notice},
 		Brief:    "resends of one packet come at doubling intervals",
 		Means:    "The adapter retransmits adaptively: it begins with a short timer and doubles it, up to the queue pair's own. The timeout attribute is only the upper bound then, and resends far earlier are normal.",
-		Computed: "At least three intervals in a row of one packet's resends after timeouts, each 1.6 to 2.4 times the one before. The count is of intervals in the longest such run.",
+		Computed: "At least 3 (Limits.Doublings) intervals in a row of one packet's resends after timeouts, each 1.6 to 2.4 times the one before. The count is of intervals in the longest such run.",
 		Not:      "Not the queue pair's own timer, which repeats at one interval. Two intervals are not enough: the first may hold a wait for packets before it. Software that backs off by itself looks the same.",
 		Do:       "roce_adp_retrans in hw_counters counts them. The mode is set by the register ROCE_ACCL (`mlxreg -d DEV --reg_name ROCE_ACCL --get`). Why the packet stayed unanswered is told by the other findings of the flow.",
 	},

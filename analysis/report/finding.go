@@ -36,6 +36,19 @@ const (
 	Possible Confidence = "possible" // something else would look alike from this tap, as Not says
 )
 
+// Rank orders confidences, surest first.
+func (c Confidence) Rank() int {
+	switch c {
+	case Certain:
+		return 0
+	case Likely:
+		return 1
+	case Possible:
+		return 2
+	}
+	return 3
+}
+
 // Finding is what the analysis says in words.
 type Finding struct {
 	Rule     string   `json:"rule"` // a stable name such as "loss.downstream"

@@ -63,9 +63,9 @@ var causes = []cause{
 		}},
 	{"ecn.not-ect", []string{"loss.upstream", "loss.downstream", "retransmit.timeout"},
 		"A congested queue drops what it cannot mark.", (*view).ofSender},
-	{"cnp.missing", []string{"ecn.marked"},
+	{"cnp.missing", []string{"ecn.marked", "incast.burst"},
 		"Nobody tells the senders to slow down, so the queue stays full.", (*view).toHost},
-	{"cnp.no-reaction", []string{"ecn.marked"},
+	{"cnp.no-reaction", []string{"ecn.marked", "incast.burst"},
 		"The sender is told and does not slow down, so the queue stays full.", (*view).toHost},
 	{"peer.silent", []string{"retransmit.*", "loss.unrecovered"},
 		"Every resend of it goes unanswered.", (*view).sameConnection},
@@ -102,8 +102,11 @@ func (v *view) ofHost(c, e *report.Finding) bool { return v.touches(e, hostOf(c,
 // ofSender: the effect is about what the cause's host sends.
 func (v *view) ofSender(c, e *report.Finding) bool { return v.from(e, hostOf(c, true)) }
 
-// toHost: the effect is about what goes to the cause's host.
-func (v *view) toHost(c, e *report.Finding) bool { return v.towards(e, hostOf(c, false)) }
+// toHost: the effect is about what goes to the cause's host. A burst that
+// overflowed the queue needs no further reason.
+func (v *view) toHost(c, e *report.Finding) bool {
+	return v.towards(e, hostOf(c, false)) && (e.Rule != "incast.burst" || e.Values["lost"] == 0)
+}
 
 // hostOf returns the host that a finding is about; of a flow its sender or its
 // receiver.

@@ -9,7 +9,7 @@ import (
 // are about, those that need a fabric with queues, pauses and paths.
 func Scenarios() []*Scenario {
 	return slices.Concat(
-		Samples(),
+		small(),
 		healthyScenarios(),
 		congestionScenarios(),
 		pauseScenarios(),

@@ -268,13 +268,18 @@ func TestScenariosAreNamedAndDescribed(t *testing.T) {
 }
 
 func TestScenariosShowWhatTheySay(t *testing.T) {
-	samples := len(synth.Samples())
-	if got, want := len(claims), len(synth.Scenarios())-samples; got != want {
-		t.Errorf("there are %d claims for %d scenarios", got, want)
+	samples := map[string]bool{} // which their texts and golden reports speak for
+	for _, s := range synth.Samples() {
+		samples[s.Name] = true
 	}
-	for _, s := range synth.Scenarios()[samples:] {
+	made := 0
+	for _, s := range synth.Scenarios() {
+		claim := claims[s.Name]
+		if claim == nil && samples[s.Name] {
+			continue
+		}
+		made++
 		t.Run(s.Name, func(t *testing.T) {
-			claim := claims[s.Name]
 			if claim == nil {
 				t.Fatal("no claim says what it must show")
 			}
@@ -282,6 +287,9 @@ func TestScenariosShowWhatTheySay(t *testing.T) {
 				t.Errorf("it does not show that %s", s.About)
 			}
 		})
+	}
+	if made != len(claims) {
+		t.Errorf("there are %d claims for %d scenarios", len(claims), made)
 	}
 }
 

@@ -11,6 +11,16 @@ const us = time.Microsecond
 // Samples returns the scenarios of the sample captures, each of which shows one
 // thing.
 func Samples() []*Scenario {
+	all := small()
+	for _, s := range []*Scenario{pfcSlowReceiver(), pfcStorm(), pauseGlobal(), incastTailDrop(), cnpIgnored(), straggler(), mtuBlackhole(), classOutlier()} {
+		s.File = File{Format: Pcap, Gzip: true, SnapLen: 96} // as most captures of so much data are
+		all = append(all, s)
+	}
+	return all
+}
+
+// small returns the scenarios that were made to be samples.
+func small() []*Scenario {
 	return []*Scenario{
 		clean(),
 		lossDownstream(),

@@ -59,9 +59,13 @@ func compareFields(t *testing.T, names, want, got []string) {
 	if len(want) != len(got) {
 		t.Fatalf("tshark has %d frames, and here are %d", len(want)-1, len(got)-1)
 	}
-	compared := 0
+	compared, least := 0, 0
+	opcode := slices.Index(names, "infiniband.bth.opcode")
 	for i := range want {
 		w, g := strings.Split(want[i], "\t"), strings.Split(got[i], "\t")
+		if least += 4; opcode < len(w) && w[opcode] != "" { // a pause has little to say
+			least += 6
+		}
 		for j := range w {
 			// tshark gives a field that stands in two trees twice.
 			v, again, _ := strings.Cut(w[j], ",")
@@ -74,7 +78,7 @@ func compareFields(t *testing.T, names, want, got []string) {
 			}
 		}
 	}
-	if compared < 10*len(want) {
+	if compared < least {
 		t.Errorf("only %d values of %d frames could be compared", compared, len(want)-1)
 	}
 }

@@ -48,7 +48,8 @@ func codepointOf(p *decode.Packet) codepoint {
 type classFlow struct {
 	used [6]struct {
 		point codepoint
-		kind  uint8 // in classKinds
+		kind  uint8    // in classKinds
+		ttl   [2]uint8 // the lowest and the highest: paths of unlike length differ
 		traffic
 	}
 }
@@ -111,9 +112,10 @@ func (f *classFlow) seen(p *decode.Packet) {
 	for i := range f.used {
 		u := &f.used[i]
 		if u.frames == 0 {
-			u.point, u.kind = point, kind
+			u.point, u.kind, u.ttl = point, kind, [2]uint8{p.TTL, p.TTL}
 		}
 		if u.point == point && u.kind == kind {
+			u.ttl = [2]uint8{min(u.ttl[0], p.TTL), max(u.ttl[1], p.TTL)}
 			u.add(p)
 			return
 		}
@@ -121,14 +123,15 @@ func (f *classFlow) seen(p *decode.Packet) {
 }
 
 func (c *class) Report(r *report.Report) {
-	t := report.Table{Name: "classes", Help: "What queue pairs ride in, between hosts, by DSCP and the tag's priority.",
-		Keys: []string{"src", "dst", "kind", "dscp", "pcp"}, Columns: append(columns("", "queue_pairs", "frames"), columns("bytes", "bytes")...)}
+	t := report.Table{Name: "classes", Help: "What queue pairs ride in, between hosts, by DSCP and the tag's priority, and their TTL (hop limit).",
+		Keys: []string{"src", "dst", "kind", "dscp", "pcp"}, Columns: append(append(columns("", "queue_pairs", "frames"), columns("bytes", "bytes")...),
+			report.Column{Name: "ttl_least", Kind: report.Floor}, report.Column{Name: "ttl_most", Kind: report.Peak})}
 	type key struct {
 		hosts
 		kind string
 		codepoint
 	}
-	sums := map[key]*[3]int64{}
+	sums := map[key]*[5]int64{}
 	for id := range c.flows {
 		f := &r.Flows[id]
 		if f.Src == report.Other {
@@ -141,12 +144,13 @@ func (c *class) Report(r *report.Report) {
 			k := key{hostsOf(f), classKinds[u.kind], u.point}
 			x := sums[k]
 			if x == nil {
-				x = new([3]int64)
+				x = &[5]int64{3: int64(u.ttl[0])}
 				sums[k] = x
 			}
 			x[0]++
 			x[1] += u.frames
 			x[2] += u.bytes
+			x[3], x[4] = min(x[3], int64(u.ttl[0])), max(x[4], int64(u.ttl[1]))
 		}
 	}
 	for k, x := range sums {

@@ -226,6 +226,7 @@ func (v *integrityView) behind() []report.Finding {
 	for _, h := range pairs {
 		p := v.copies[h]
 		f := p.finding("icrc.path", report.Warning)
+		f.Host, f.Toward = h.src, h.dst
 		f.Summary = fmt.Sprintf("%s from %s to %s pass twice, and the second time the ICRC is wrong: something between the two taps changes what it covers.",
 			report.Counted(p.bad, "frame"), h.src, h.dst)
 		f.Not = "Not a sender that computes the ICRC wrong: the first copy is right."

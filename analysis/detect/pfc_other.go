@@ -16,7 +16,7 @@ func (v *pfcView) sources() []report.Finding {
 			continue
 		}
 		f := report.Finding{
-			Rule: "pfc.source", Severity: report.Notice, Confidence: report.Certain, Values: map[string]int64{},
+			Rule: "pfc.source", Severity: report.Notice, Confidence: report.Certain, Host: mac, Values: map[string]int64{},
 			Not:    "Not a damaged capture: the frames are well formed in all else.",
 			Advice: "Find the port that sends them by its counters (`show pfc counters`, `ethtool -S` tx_prioN_pause), and ask for newer firmware or switch software: links work on, for nobody looks at the source, but counters and watchdogs cannot name the culprit.",
 			Filter: "(" + pfcFilter + " || " + pauseFilter + ") && eth.src == " + mac,

@@ -44,13 +44,17 @@ var causes = []cause{
 		"Receivers drop packets with a wrong ICRC, so that they never count as arrived.", (*view).ofHost},
 	{"icrc.path", []string{"loss.downstream", "loss.unrecovered", "retransmit.timeout", "retransmit.exhausted"},
 		"The receiver drops a packet whose ICRC is wrong, and asks for it again.",
-		func(v *view, _, e *report.Finding) bool {
-			return v.lies(e, func(f *report.Flow) bool { return f.ICRCBad > 0 })
+		func(v *view, c, e *report.Finding) bool {
+			return v.lies(e, func(f *report.Flow) bool { return f.ICRCBad > 0 || f.Src == c.Host && f.Dst == c.Toward })
 		}},
+	{"pfc.source", []string{"pfc.paused", "pause.global", "pfc.storm"},
+		"Its frames name a source that nobody can be.", (*view).pause},
 	{"pfc.storm", []string{"pfc.paused", "pfc.host", "retransmit.timeout", "retransmit.exhausted", "loss.unrecovered", "straggler.host"},
 		"While the priority is held paused nothing of it moves.", (*view).pause},
 	{"pfc.host", []string{"pfc.paused", "pause.global", "straggler.host", "ecn.after-pfc"},
 		"It is the host that pauses the link: it does not take what arrives.", (*view).pause},
+	{"ecn.not-ect", []string{"loss.upstream", "loss.downstream", "retransmit.timeout"},
+		"A congested queue drops what it cannot mark.", (*view).ofSender},
 	{"incast.burst", []string{"loss.upstream", "loss.downstream", "loss.unrecovered", "retransmit.timeout", "retransmit.exhausted", "ecn.marked", "pfc.paused", "ecn.after-pfc"},
 		"It lies on the flows of the burst, and begins with it.",
 		func(v *view, c, e *report.Finding) bool { return notBefore(c, e) && v.towards(e, c.Host) }},
@@ -61,8 +65,6 @@ var causes = []cause{
 				return f.Src == c.Host && f.Dst == c.Toward && slices.Contains(f.DSCPs, uint16(c.Values["dscp"]))
 			})
 		}},
-	{"ecn.not-ect", []string{"loss.upstream", "loss.downstream", "retransmit.timeout"},
-		"A congested queue drops what it cannot mark.", (*view).ofSender},
 	{"cnp.missing", []string{"ecn.marked", "incast.burst"},
 		"Nobody tells the senders to slow down, so the queue stays full.", (*view).toHost},
 	{"cnp.no-reaction", []string{"ecn.marked", "incast.burst"},

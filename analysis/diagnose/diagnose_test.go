@@ -141,6 +141,13 @@ func TestHeadlineNamesTheRootAndWhatFollows(t *testing.T) {
 	if want := "Two send to one. That explains loss.upstream (2 findings) and retransmit.timeout."; r.Headline != want {
 		t.Errorf("%q, want %q", r.Headline, want)
 	}
+	r.Findings = append(r.Findings, report.Finding{Rule: "incast.burst", Severity: report.Warning, Summary: "Three send to another.", Host: "10.0.0.8"},
+		report.Finding{Rule: "icrc.sender", Severity: report.Warning, Summary: "Bad.", Host: "10.0.0.7"},
+		report.Finding{Rule: "ecn.marked", Severity: report.Notice, Summary: "Marked.", Host: "10.0.0.7"})
+	Apply(r)
+	if want := "Two send to one. That explains loss.upstream (2 findings) and retransmit.timeout. 1 more finding is alike. Besides: icrc.sender."; r.Headline != want {
+		t.Errorf("%q, want %q", r.Headline, want)
+	}
 	again := r.Headline
 	Apply(r)
 	if r.Headline != again {

@@ -20,6 +20,9 @@ func headline(r *report.Report) string {
 	if then := consequences(r, i); then != "" {
 		text += " " + then
 	}
+	if beside := besides(r, i); beside != "" {
+		text += " " + beside
+	}
 	return text
 }
 
@@ -38,14 +41,42 @@ func consequences(r *report.Report, i int) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	for k, rule := range slices.Clone(rules) {
-		if n[rule] > 1 {
-			rules[k] = fmt.Sprintf("%s (%s)", rule, report.Counted(n[rule], "finding"))
+	return "That explains " + listed(rules, n) + "."
+}
+
+// besides names what else is as grave as finding i, and follows from nothing.
+func besides(r *report.Report, i int) string {
+	weights := r.Weights()
+	var rules []string
+	n := map[string]int64{}
+	for j := range r.Findings {
+		if f := &r.Findings[j]; j != i && r.Root(j) == j && weights[j] == weights[i] {
+			if n[f.Rule]++; n[f.Rule] == 1 {
+				rules = append(rules, f.Rule)
+			}
 		}
 	}
-	last := len(rules) - 1
-	if last == 0 {
-		return "That explains " + rules[0] + "."
+	text := ""
+	if alike := n[r.Findings[i].Rule]; alike > 0 {
+		text = report.Counted(alike, "more finding") + " " + report.Are(alike) + " alike."
 	}
-	return "That explains " + strings.Join(rules[:last], ", ") + " and " + rules[last] + "."
+	rules = slices.DeleteFunc(rules, func(rule string) bool { return rule == r.Findings[i].Rule })
+	if len(rules) > 0 {
+		text += " Besides: " + listed(rules, n) + "."
+	}
+	return strings.TrimSpace(text)
+}
+
+// listed writes rules with the numbers of their findings.
+func listed(rules []string, n map[string]int64) string {
+	out := slices.Clone(rules)
+	for k, rule := range rules {
+		if n[rule] > 1 {
+			out[k] = fmt.Sprintf("%s (%s)", rule, report.Counted(n[rule], "finding"))
+		}
+	}
+	if last := len(out) - 1; last > 0 {
+		return strings.Join(out[:last], ", ") + " and " + out[last]
+	}
+	return out[0]
 }

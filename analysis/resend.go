@@ -134,7 +134,9 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.unaSet && p.PSN.Before(q.una) {
 		rec.duplicate = p.Time
 	}
-	s.closeBy(r, p, span, kind)
+	if s.closeBy(r, p, span, kind) && kind == RetransmittedNAK && p.PSN == rec.pass.start {
+		rec.needed = q.pass // it never came by
+	}
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
 			d.resent = p.Time
@@ -150,15 +152,16 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, named: rec.pass.cause == RetransmittedNAK && p.PSN == rec.pass.start}
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
 	if before != nil {
 		e.before = before.frame
 	}
 	rec.resends = append(rec.resends, e)
 }
 
-// closeBy closes the holes of earlier passes that the resent packet fills.
-func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) {
+// closeBy closes the holes of earlier passes that the resent packet fills, and
+// reports whether there were any.
+func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bool {
 	q := &r.req
 	hs := &q.rec.holes
 	end := p.PSN.Add(span)
@@ -184,4 +187,5 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) {
 	for i := range closed {
 		hs.keep(closed[i])
 	}
+	return len(closed) > 0
 }

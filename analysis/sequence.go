@@ -51,8 +51,9 @@ type recovery struct {
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
-	lastResend int64 // when a request last passed again; 0 never
-	turnBefore int64 // the shortest turnaround before the last NAK was followed
+	lastResend int64  // when a request last passed again; 0 never
+	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
+	turnBefore int64  // the shortest turnaround before the last NAK was followed
 	reads      reads
 }
 
@@ -84,12 +85,13 @@ type resend struct {
 	frame    uint64
 	answered int64  // when an answer came, while no round trip was known
 	answer   uint64 // its frame
+	nak      bool   // it was a NAK
+	pass     uint16
 	before   uint64 // the frame in which the PSN passed last before; 0 unknown
-	named    bool   // a NAK asked for it
 }
 
 const (
-	resendsMax = 256
+	resendsMax = 1024
 	doubtsMax  = 16
 	tentMax    = 16
 )

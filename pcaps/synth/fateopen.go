@@ -110,7 +110,7 @@ func (s *stream) refuted(nak *record) bool {
 			resent = min(resent, x.time)
 		}
 	}
-	return s.roundTrip() > 0 && s.measured >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
+	return s.measures() && slices.ContainsFunc(s.answers, func(a *record) bool {
 		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
 	})
 }

@@ -91,10 +91,14 @@ func (r *row) resendsHere(p *decode.Packet) bool {
 		return true
 	}
 	if p.Op.Is(ib.AnsweredByRead | ib.IsAtomic) {
-		return true // what is asked again is its response
+		return !q.unaSet || !p.PSN.After(q.una) // what is asked again is its response, and all before it has come
 	}
 	rec := q.rec
-	return rec != nil && (rec.naks.naming(p.PSN) != nil || rec.rnr.set && rec.rnr.psn == p.PSN)
+	if rec == nil {
+		return false
+	}
+	n := rec.naks.naming(p.PSN)
+	return n != nil && r.couldFollow(n, p) || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
 // doubled reports whether frames of this row stand twice as a rule.

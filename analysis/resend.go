@@ -112,6 +112,18 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	return RetransmittedUnknown
 }
 
+// askedAlone reports whether the packet goes on with the current resend pass only
+// because the NAK that came behind the packet before asks for the next one, as a
+// sender that repeats selectively is asked for one loss after the other.
+func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if q.pass == 0 || !p.PSN.Before(q.high) || r.bundle.turn[r.dir] == 0 {
+		return false
+	}
+	n := q.rec.naks.pending(p.PSN)
+	return n != nil && n.psn == p.PSN && n.time > q.last && r.couldFollow(n, p)
+}
+
 // resent takes a request whose PSN was sent before, or fills a hole.
 func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	q := &r.req

@@ -82,6 +82,9 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	if rec.pass.sent != 1 || r.peer == nil || rd.holes.openAt(p.PSN, -1) != nil {
 		return // READs behind the first of a pass are asked again because it was
 	}
+	if rec.pass.cause == RetransmittedNAK && rec.pass.start == p.PSN {
+		return // a NAK asked for the READ itself, before it was answered
+	}
 	for i := range rd.list {
 		e := &rd.list[i]
 		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {
@@ -99,7 +102,8 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
 	defer func() { rd.lastResponse = p.Time }()
-	if g.sentBefore(&g.rsp.ids, p) {
+	h := rd.holes.openAt(p.PSN, -1)
+	if g.sentBefore(&g.rsp.ids, p) || h != nil && !p.IPv6 && h.between(p.IPID) {
 		if s.lateResponse(r, g, p) {
 			return 0
 		}
@@ -322,6 +326,9 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
+	}
+	if e.first == 0 && e.resent && rd.seen && !e.end.After(rd.high) {
+		return // answered once already, so that nothing shows that it came the second time
 	}
 	if e.first == 0 && !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < e.end.Sub(e.start) {
 		// The responder numbers its packets, and left out fewer numbers: it did

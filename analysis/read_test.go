@@ -202,5 +202,22 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission_implied@2",
 			ids:    []idMode{constant, overIPv6},
 		},
+		{
+			name:   "a READ that a NAK asks for again after its answer lost no response",
+			script: "A: 0-3! read:4x2 B: nak:3 nak:4 A: 3! read:4x2 B: ack:3 resp:4-5 A: read:4x2 B: resp:4-5",
+			want:   "lost_downstream@4 needless_nak@3 retransmission_nak@3,4×2 spurious_retransmission@3 response_retransmission@4-5",
+		},
+		{
+			name:   "a late response stands between its neighbours' IDs, before those are known to rise",
+			script: mtu + "A: 2! B: ack:2 A: read:3x3 B: (rfirst:3) rmid:4 rlast:5 A: read:3x3 B: late:rfirst:3 resp:3-5",
+			want:   "retransmission_implied@3 response_gap@3 response_out_of_order@3 response_retransmission@3-5",
+			ids:    []idMode{rising},
+			cold:   true,
+		},
+		{
+			name:   "a repeated READ of which no response comes may have been lost itself",
+			script: mtu + "A: read:2x2 read:4x2 B: resp:2-3 resp:4-5 A: read:2x2 read:4x2 B: resp:4-5",
+			want:   "retransmission_implied@2,4 response_lost_downstream@2 response_retransmission@4-5",
+		},
 	})
 }

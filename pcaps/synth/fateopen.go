@@ -24,6 +24,7 @@ const (
 	wasOnTheWay    = "the READ is asked again although its response was on the way"
 	answeredTwice  = "a second answer to a resend would look like it"
 	nothingBefore  = "the capture holds nothing of the queue pair before it"
+	noneOfThem     = "nothing of what the repeated READ drew is in the capture, which looks as if the READ had been lost"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"

@@ -107,3 +107,21 @@ func TestShortestRoundTripBoundsWhatIsNeedless(t *testing.T) {
 		t.Errorf("%d resends are certainly needless where ACKs are sent at once, %d where they are kept back", at, kept)
 	}
 }
+
+// TestResponsesToARepeatedREADLostAllAreOpen loses the READ that is repeated, or
+// all that answers it: to the tap at the requester both look alike.
+func TestResponsesToARepeatedREADLostAllAreOpen(t *testing.T) {
+	s := &synth.Scenario{
+		Seed: 1, Tap: synth.AtHost(1), Network: synth.Network{Delay: 5 * us},
+		Connections: []synth.Connection{{From: 1, To: 2, AckTimeout: 8, Work: []synth.Work{synth.Read(3000).Times(6).Every(10 * us)}}},
+		Faults:      []synth.Fault{synth.Lose(synth.ReadResponses(1).Number(1, 2, 3))},
+	}
+	first := synth.Run(s).Truth.Rows[1]
+	if first.Counts["response_lost_upstream"] != 3 || first.Opened("response_lost_upstream") != 0 {
+		t.Errorf("of responses to a READ sent once all are known to be lost: %v, open %v", first.Counts, first.Open)
+	}
+	s.Faults[0] = synth.Lose(synth.ReadResponses(1).ByChance(0.7))
+	if often := synth.Run(s).Truth.Rows[1]; often.Opened("response_lost_upstream") == 0 {
+		t.Error("no repeated READ lost all its responses, where seven in ten are lost")
+	}
+}

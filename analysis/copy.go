@@ -190,7 +190,7 @@ func (c *responses) remember(p *decode.Packet) {
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.
-const againMax = 16
+const againMax = 64
 
 func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)

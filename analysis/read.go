@@ -321,9 +321,10 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if !e.known || !e.cursor.Before(e.end) {
 		return
 	}
+	silent := e.first == 0 && !e.resent && !p.PSN.Before(e.end) // answered all the same, as p shows
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
-		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) {
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && r.soon(n.time, p.Time, false)) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
 	}

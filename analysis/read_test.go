@@ -219,5 +219,10 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: read:2x2 read:4x2 B: resp:2-3 resp:4-5 A: read:2x2 read:4x2 B: resp:4-5",
 			want:   "retransmission_implied@2,4 response_lost_downstream@2 response_retransmission@4-5",
 		},
+		{
+			name:   "an answer that came too soon for a READ asked again passed over the one before",
+			script: mtu + "A: read:2x3 5! +40 read:2x3 5! B: +-6 ack:5 resp:2-4 ack:5 A: 6! B: ack:6",
+			want:   "retransmission@2,5 spurious_retransmission@5 response_gap@2 response_lost_upstream@2-4 response_retransmission@2-4",
+		},
 	})
 }

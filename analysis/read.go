@@ -125,11 +125,28 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	if i < 0 {
 		return s.orphan(r, g, p)
 	}
-	if e := &rd.list[i]; e.cursor.Before(p.PSN) {
+	e := &rd.list[i]
+	e.catchUp(&g.rsp.recent, p.PSN)
+	if e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
 		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
+}
+
+// catchUp takes the responses before end that passed since the READ: while it was
+// not known yet whose they are, nobody took them.
+func (e *read) catchUp(seen *recent, end ib.PSN) {
+	if e.resent || e.first != 0 {
+		return
+	}
+	for e.cursor.Before(end) {
+		s := seen.get(e.cursor)
+		if s == nil || s.time < e.time || !s.op.Is(ib.IsReadResponse) {
+			return
+		}
+		e.cursor = e.cursor.Add(1)
+	}
 }
 
 // expecting returns the READ that expects the packet next, or -1: the oldest,

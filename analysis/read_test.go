@@ -1,6 +1,11 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // mtu lets a message of A pass that shows the path MTU.
 const mtu = "A: first:0 last:1! B: ack:1 "
@@ -225,4 +230,25 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission@2,5 spurious_retransmission@5 response_gap@2 response_lost_upstream@2-4 response_retransmission@2-4",
 		},
 	})
+}
+
+func TestAREADCatchesUpWithResponsesThatNobodyTook(t *testing.T) {
+	var seen recent
+	for psn := ib.PSN(2); psn < 6; psn++ {
+		seen.put(&decode.Packet{PSN: psn, Op: ib.Of(ib.RC, ib.ReadResponseMiddle), Time: 100}, 0, 0)
+	}
+	for _, c := range []struct {
+		read   read
+		cursor ib.PSN
+	}{
+		{read{start: 2, cursor: 2, time: 50}, 6},               // they passed behind it
+		{read{start: 2, cursor: 2, time: 150}, 2},              // and before it: those of an older one
+		{read{start: 2, cursor: 2, time: 50, resent: true}, 2}, // of the one before
+		{read{start: 2, cursor: 3, time: 50, first: 90}, 3},    // its responses are followed
+		{read{start: 1, cursor: 1, time: 50}, 1},               // the first of them is missing
+	} {
+		if c.read.catchUp(&seen, 8); c.read.cursor != c.cursor {
+			t.Errorf("%+v expects %d, want %d", c.read, c.read.cursor, c.cursor)
+		}
+	}
 }

@@ -194,6 +194,9 @@ const againMax = 64
 
 func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)
+	if t := g.bundle.repeats[1-g.dir]; g.peer == nil && !g.bundle.copied && t != 0 && p.Time-t < copyAtMost {
+		return false // nobody knows yet whose requests these answer, and some of them were repeated
+	}
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec

@@ -98,7 +98,7 @@ func (r *row) resendsHere(p *decode.Packet) bool {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
-	return n != nil && r.couldFollow(n, p) || rec.rnr.set && rec.rnr.psn == p.PSN
+	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
 // doubled reports whether frames of this row stand twice as a rule.

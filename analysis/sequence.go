@@ -133,10 +133,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		if !fresh {
 			s.newPass(r, p)
 		}
-	case ahead == 0:
-		if s.askedAlone(r, p) {
-			s.newPass(r, p)
-		}
+	case ahead >= 0 && s.askedAlone(r, p):
+		s.newPass(r, p)
 	case ahead > 0:
 		if s.overtaken(r, p) {
 			return s.tailOfPass(r, p, span)

@@ -52,10 +52,12 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 		}
 		s.judgePass(r, end, p)
 	}
+	plain := !p.Op.Is(ib.IsReadResponse | ib.IsAtomicAck)
 	if q.unaSet && !end.After(q.una) {
+		q.unaPlain = q.unaPlain || plain && end == q.una
 		return
 	}
-	q.una, q.unaSet, q.covered = end, true, p.Time
+	q.una, q.unaSet, q.unaPlain, q.covered = end, true, plain, p.Time
 	if rec == nil {
 		return
 	}

@@ -229,6 +229,11 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: read:2x3 5! +40 read:2x3 5! B: +-6 ack:5 resp:2-4 ack:5 A: 6! B: ack:6",
 			want:   "retransmission@2,5 spurious_retransmission@5 response_gap@2 response_lost_upstream@2-4 response_retransmission@2-4",
 		},
+		{
+			name:   "an ACK that stands for an atomic asks for its answer, which passed before and was lost",
+			script: mtu + "A: atomic:2 B: aack:2 +12 ack:2 A: +9 atomic:2 B: aack:2",
+			want:   "retransmission_implied@2",
+		},
 	})
 }
 

@@ -80,6 +80,16 @@ const slowReaction = 10_000_000
 // resend after less has a reason that the tap did not see.
 const shortestTimer = 1_800_000
 
+// passedOver reports whether the packet asks again for what an answer came behind
+// of: one to a later request, or one that carries nothing where this needs more.
+func (q *requests) passedOver(p *decode.Packet) bool {
+	if !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) || !q.unaSet {
+		return false
+	}
+	next := p.PSN.Add(1)
+	return q.una.After(next) || q.unaPlain && q.una == next
+}
+
 // cause tells why a resend pass starts at the packet.
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
@@ -92,7 +102,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if n != nil && n.psn == p.PSN && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
-	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
+	if q.passedOver(p) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
 	if n != nil && silence < s.patience(r)+slowReaction {

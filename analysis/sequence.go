@@ -16,6 +16,7 @@ type requests struct {
 	started   bool
 	known     bool   // cur is known; it is not behind a READ of unknown length
 	unaSet    bool   // a response has been seen
+	unaPlain  bool   // one that carries nothing has covered all before una
 	covered   int64  // when an answer last moved una
 	gobackn   bool   // this sender repeats what follows a resent packet
 	cur       ib.PSN // the PSN the current pass expects next

@@ -117,7 +117,7 @@ func (r *row) sooner(sent, t int64) bool {
 // it: sooner by more than a shorter packet could explain. A receiver that lacked
 // the first packet of a pass lacked all that follows in it.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
-	soon := r.soon(e.time, t, nak) || !nak && r.knowsRTT() && t-e.time < r.minRTT()*7/8
+	soon := r.soon(e.time, t, nak)
 	if e.frame == rec.pass.frame && !r.sooner(e.time, t) {
 		rec.needed = e.pass
 	}

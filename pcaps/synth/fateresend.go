@@ -151,12 +151,14 @@ func (r *recorder) quickest() map[hosts]int64 {
 
 // needless counts a resend whose receiver had the packet: certainly where an
 // answer that covers it was captured before, or so soon behind it that it cannot
-// answer it.
+// answer it. A little sooner than the shortest round trip it can: where queues
+// stood while that was measured and are empty now, an answer to the resend looks
+// like one that was on its way.
 func (s *stream) needless(c *counter, x *record) {
 	if !x.packet.needless {
 		return
 	}
-	switch soon := s.roundTrip() * 7 / 8; {
+	switch soon := s.roundTrip() * 3 / 4; {
 	case s.covered(x, x.time), s.measures() && s.covered(x, x.time+soon):
 		c.add(x.packet, "spurious", 1)
 	default:

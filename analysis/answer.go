@@ -27,7 +27,7 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 		s.cover(r, p.PSN, p)
 		rec := r.req.recovery()
 		rec.rnr = nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame}
-	case p.Syndrome&0x7F == ib.NAKPSNSequence:
+	case isNAK(p):
 		s.sequenceNAK(r, g, p)
 	case p.Syndrome.Type() == ib.NAK:
 		s.cover(r, p.PSN, p)
@@ -52,10 +52,12 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 		}
 		s.judgePass(r, end, p)
 	}
+	plain := !p.Op.Is(ib.IsReadResponse | ib.IsAtomicAck)
 	if q.unaSet && !end.After(q.una) {
+		q.unaPlain = q.unaPlain || plain && end == q.una
 		return
 	}
-	q.una, q.unaSet, q.covered = end, true, p.Time
+	q.una, q.unaSet, q.unaPlain, q.covered = end, true, plain, p.Time
 	if rec == nil {
 		return
 	}
@@ -136,9 +138,9 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 		case !e.psn.Before(end) || e.answered != 0:
 			kept = append(kept, e)
 		case !r.knowsRTT():
-			e.answered, e.answer = p.Time, p.Frame
+			e.answered, e.answer, e.nak = p.Time, p.Frame, isNAK(p)
 			kept = append(kept, e)
-		case r.needless(&e, p.Time):
+		case r.needless(rec, &e, p.Time, isNAK(p)):
 			s.needlessResend(r, &e, p.Frame)
 		}
 	}

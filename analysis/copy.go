@@ -91,10 +91,14 @@ func (r *row) resendsHere(p *decode.Packet) bool {
 		return true
 	}
 	if p.Op.Is(ib.AnsweredByRead | ib.IsAtomic) {
-		return true // what is asked again is its response
+		return !q.unaSet || !p.PSN.After(q.una) // what is asked again is its response, and all before it has come
 	}
 	rec := q.rec
-	return rec != nil && (rec.naks.naming(p.PSN) != nil || rec.rnr.set && rec.rnr.psn == p.PSN)
+	if rec == nil {
+		return false
+	}
+	n := rec.naks.naming(p.PSN)
+	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
 // doubled reports whether frames of this row stand twice as a rule.
@@ -186,10 +190,13 @@ func (c *responses) remember(p *decode.Packet) {
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.
-const againMax = 16
+const againMax = 64
 
 func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)
+	if t := g.bundle.repeats[1-g.dir]; g.peer == nil && !g.bundle.copied && t != 0 && p.Time-t < copyAtMost {
+		return false // nobody knows yet whose requests these answer, and some of them were repeated
+	}
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec

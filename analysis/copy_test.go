@@ -93,6 +93,13 @@ func TestCopies(t *testing.T) {
 			want:   "",
 			rows:   map[string]string{"B": "acks=22"},
 		},
+		{
+			name:   "two ACKs alike answer two repeated requests, though it is not known yet whose",
+			script: "A: 0-2 A2: 0-2 A: 1-2! A2: 1-2! B: ack:2 ack:2 B2: ack:2 A: 3! B: ack:3",
+			want:   "retransmission@1-2 A2:retransmission@1-2",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
 	})
 }
 

@@ -38,6 +38,14 @@ const (
 
 func (h *hole) has(p ib.PSN) bool { return !p.Before(h.start) && p.Before(h.end) }
 
+// between reports whether an ID lies so closely between those on either side of
+// the hole that it is no chance, whatever else is known of the sender's IDs.
+func (h *hole) between(id uint16) bool {
+	const closely = 64
+	before, behind := id-h.before, h.after-id
+	return 0 < before && before < closely && 0 < behind && behind < closely
+}
+
 func (h *hole) len() int32 { return h.end.Sub(h.start) }
 
 // holes keeps the last holes of a sequence, oldest first. Closed ones stay for
@@ -160,6 +168,16 @@ func (hs *holes) fill(from, to ib.PSN) {
 		hs.cut(i, from, to)
 		if len(hs.list) < n {
 			i--
+		}
+	}
+}
+
+// forget takes an open hole out of the list.
+func (hs *holes) forget(h *hole) {
+	for i := range hs.list {
+		if &hs.list[i] == h {
+			hs.drop(i)
+			return
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -244,11 +246,16 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 	again := repeats
 	if r.idsRise() && !first.IPv6 {
 		again = int16(first.IPID-q.ids.last) > 0
+	} else if !first.IPv6 && h.between(first.IPID) {
+		again = false
 	} else if !repeats {
 		again = s.cameAgain(r, h, first, goesOn)
 	}
-	if again {
-		s.newPass(r, first)
+	strayed := (again || len(tent) > 1 && !r.idsRise()) && s.strayed(r, h, first, again)
+	if again || strayed {
+		if !strayed {
+			s.newPass(r, first)
+		}
 		for i := range tent {
 			span, known := r.span(&tent[i])
 			if tent[i].PSN.After(q.cur) {
@@ -267,6 +274,38 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 			}
 		}
 	}
+}
+
+// strayed reports whether the current resend pass goes on at the packet, because
+// the one packet that seemed to skip what lies between was none of it: it had
+// been sent before, and came late. A resend of what lies between would take a
+// round trip. Where that packet does not come again, it has to be one that was
+// missing in an earlier pass. What had been made of it is taken back.
+func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again bool) bool {
+	q := &r.req
+	e := q.recent.get(h.end)
+	if q.pass == 0 || h.sure || p.PSN != h.start || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
+		return false
+	}
+	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.time > e.time {
+		return false
+	}
+	stray := decode.Packet{PSN: h.end, Time: e.time, Frame: e.frame}
+	closed := func(o hole) bool {
+		return o.fate == fateLost && o.has(stray.PSN) && o.closer.frame == stray.Frame
+	}
+	if !again && !slices.ContainsFunc(q.rec.holes.list, closed) {
+		return false
+	}
+	q.cur = h.start
+	q.rec.holes.forget(h)
+	if i := slices.IndexFunc(q.rec.holes.list, closed); i >= 0 {
+		s.emit(Event{Kind: q.rec.holes.list[i].closer.kind, Count: -1, Flow: r.id, PSN: stray.PSN, Time: stray.Time, Frame: stray.Frame})
+		s.overturn(r, i, &stray, LostUpstream)
+		return true
+	}
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: stray.PSN, Time: stray.Time, Frame: stray.Frame})
+	return true
 }
 
 // lateAfterAll takes back that a resend closed a hole: the resend that the NAK

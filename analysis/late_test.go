@@ -167,5 +167,35 @@ func TestLateVerdicts(t *testing.T) {
 			marks:  "......" + "RRR.",
 			ids:    []idMode{rising},
 		},
+		{
+			name:   "what came late stands between its neighbours' IDs, before IDs are known to rise, and though a NAK asked for it",
+			script: "A: 0 (1) 2-4 B: nak:1 A: late:1 5! B: ack:5",
+			want:   "gap@1 out_of_order@1 needless_nak@1",
+			ids:    []idMode{rising},
+			cold:   true,
+		},
+		{
+			name:   "a packet that comes late amid a resend pass is no part of it",
+			script: "A: 0-9 (10) 11-12 B: nak:3 A: 3-5 late:10 6-11 12! B: ack:12",
+			want:   "gap@10 out_of_order@10 lost_downstream@3 retransmission_nak@3-12",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
+			name:   "an older resend that comes late amid a pass is no gap in it",
+			script: "A: 0-12 B: nak:3 A: 3-5 10 6-11 12! B: ack:12",
+			want:   "out_of_order@10 lost_downstream@3 retransmission_nak@3-9,10×2,11-12",
+			ids:    []idMode{scattered, overIPv6},
+		},
+		{
+			name:   "what was missing in an earlier pass and comes late amid one may not come again",
+			script: "A: 0-9 (10) 11-12 B: nak:3 A: 3-5 late:10 6-9 (10) 11-12! B: ack:12",
+			want:   "gap@10 out_of_order@10 lost_downstream@3 retransmission_nak@3-9,11-12",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
+			name:   "one NAK after the other asks for one loss after the other",
+			script: "A: 0-2 6! B: nak:3 A: 3 B: nak:4 A: 4 7! B: nak:5 A: 5! B: ack:7",
+			want:   "gap@3 lost_upstream@3-5 retransmission_nak@3-5",
+		},
 	})
 }

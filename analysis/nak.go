@@ -5,6 +5,11 @@ import (
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
+// isNAK reports whether the packet is a PSN-sequence NAK.
+func isNAK(p *decode.Packet) bool {
+	return p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence
+}
+
 // nakInfo is the last NAK of a kind.
 type nakInfo struct {
 	set   bool
@@ -64,6 +69,7 @@ type doubt struct {
 	resent   int64 // when the packet passed again; 0 not yet
 	answered int64 // when its arrival was acknowledged; 0 not yet
 	answer   uint64
+	nak      bool // by a further NAK
 }
 
 // sequenceNAK takes a NAK that asks for its PSN again.
@@ -192,7 +198,7 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 	for i := range rec.doubts {
 		d := rec.doubts[i]
 		if d.answered == 0 && d.psn.Before(end) {
-			d.answered, d.answer = p.Time, p.Frame
+			d.answered, d.answer, d.nak = p.Time, p.Frame, isNAK(p)
 		}
 		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
 			kept = append(kept, d)
@@ -206,8 +212,8 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered))
-	early := d.sent != 0 && r.soon(d.sent, d.nakTime) // the NAK was on its way when the packet passed
+	arrived := d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered, d.nak))
+	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
 	if arrived || early {
 		s.needless(r, d)
 	} else {

@@ -105,6 +105,16 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "gap@3 lost_upstream@3 lost_downstream@7 retransmission_nak@3-6,7-9×2",
 		},
 		{
+			name:   "a NAK that comes sooner than ACKs which are kept back answers a resend all the same",
+			script: "A: 0-6! B: +-8 nak:3 A: 3! B: +-6 nak:5 A: 5! B: ack:6",
+			want:   "lost_downstream@3,5 retransmission_nak@3,5",
+		},
+		{
+			name:   "a pass that begins with what was lost before the tap is needed, however soon the answer comes",
+			script: "A: 0-2 4-6! B: nak:3 A: 3-5 6! B: +-5 ack:6",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-6",
+		},
+		{
 			name:   "packets that a go-back-N receiver threw away are not lost",
 			script: "A: 0-30! B: nak:3 A: 3-30! B: ack:30",
 			want:   "lost_downstream@3 retransmission_nak@3-30",

@@ -82,6 +82,9 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	if rec.pass.sent != 1 || r.peer == nil || rd.holes.openAt(p.PSN, -1) != nil {
 		return // READs behind the first of a pass are asked again because it was
 	}
+	if rec.pass.cause == RetransmittedNAK && rec.pass.start == p.PSN {
+		return // a NAK asked for the READ itself, before it was answered
+	}
 	for i := range rd.list {
 		e := &rd.list[i]
 		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {
@@ -99,7 +102,8 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
 	defer func() { rd.lastResponse = p.Time }()
-	if g.sentBefore(&g.rsp.ids, p) {
+	h := rd.holes.openAt(p.PSN, -1)
+	if g.sentBefore(&g.rsp.ids, p) || h != nil && !p.IPv6 && h.between(p.IPID) {
 		if s.lateResponse(r, g, p) {
 			return 0
 		}
@@ -121,11 +125,28 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	if i < 0 {
 		return s.orphan(r, g, p)
 	}
-	if e := &rd.list[i]; e.cursor.Before(p.PSN) {
+	e := &rd.list[i]
+	e.catchUp(&g.rsp.recent, p.PSN)
+	if e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
 		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
+}
+
+// catchUp takes the responses before end that passed since the READ: while it was
+// not known yet whose they are, nobody took them.
+func (e *read) catchUp(seen *recent, end ib.PSN) {
+	if e.resent || e.first != 0 {
+		return
+	}
+	for e.cursor.Before(end) {
+		s := seen.get(e.cursor)
+		if s == nil || s.time < e.time || !s.op.Is(ib.IsReadResponse) {
+			return
+		}
+		e.cursor = e.cursor.Add(1)
+	}
 }
 
 // expecting returns the READ that expects the packet next, or -1: the oldest,
@@ -338,11 +359,15 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if !e.known || !e.cursor.Before(e.end) {
 		return
 	}
+	silent := e.first == 0 && !e.resent && !p.PSN.Before(e.end) // answered all the same, as p shows
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
-		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) {
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && r.soon(n.time, p.Time, false)) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
+	}
+	if e.first == 0 && e.resent && rd.seen && !e.end.After(rd.high) {
+		return // answered once already, so that nothing shows that it came the second time
 	}
 	if e.first == 0 && !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < e.end.Sub(e.start) {
 		// The responder numbers its packets, and left out fewer numbers: it did

@@ -1,6 +1,11 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // mtu lets a message of A pass that shows the path MTU.
 const mtu = "A: first:0 last:1! B: ack:1 "
@@ -202,5 +207,53 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission_implied@2",
 			ids:    []idMode{constant, overIPv6},
 		},
+		{
+			name:   "a READ that a NAK asks for again after its answer lost no response",
+			script: "A: 0-3! read:4x2 B: nak:3 nak:4 A: 3! read:4x2 B: ack:3 resp:4-5 A: read:4x2 B: resp:4-5",
+			want:   "lost_downstream@4 needless_nak@3 retransmission_nak@3,4×2 spurious_retransmission@3 response_retransmission@4-5",
+		},
+		{
+			name:   "a late response stands between its neighbours' IDs, before those are known to rise",
+			script: mtu + "A: 2! B: ack:2 A: read:3x3 B: (rfirst:3) rmid:4 rlast:5 A: read:3x3 B: late:rfirst:3 resp:3-5",
+			want:   "retransmission_implied@3 response_gap@3 response_out_of_order@3 response_retransmission@3-5",
+			ids:    []idMode{rising},
+			cold:   true,
+		},
+		{
+			name:   "a repeated READ of which no response comes may have been lost itself",
+			script: mtu + "A: read:2x2 read:4x2 B: resp:2-3 resp:4-5 A: read:2x2 read:4x2 B: resp:4-5",
+			want:   "retransmission_implied@2,4 response_lost_downstream@2 response_retransmission@4-5",
+		},
+		{
+			name:   "an answer that came too soon for a READ asked again passed over the one before",
+			script: mtu + "A: read:2x3 5! +40 read:2x3 5! B: +-6 ack:5 resp:2-4 ack:5 A: 6! B: ack:6",
+			want:   "retransmission@2,5 spurious_retransmission@5 response_gap@2 response_lost_upstream@2-4 response_retransmission@2-4",
+		},
+		{
+			name:   "an ACK that stands for an atomic asks for its answer, which passed before and was lost",
+			script: mtu + "A: atomic:2 B: aack:2 +12 ack:2 A: +9 atomic:2 B: aack:2",
+			want:   "retransmission_implied@2",
+		},
 	})
+}
+
+func TestAREADCatchesUpWithResponsesThatNobodyTook(t *testing.T) {
+	var seen recent
+	for psn := ib.PSN(2); psn < 6; psn++ {
+		seen.put(&decode.Packet{PSN: psn, Op: ib.Of(ib.RC, ib.ReadResponseMiddle), Time: 100}, 0, 0)
+	}
+	for _, c := range []struct {
+		read   read
+		cursor ib.PSN
+	}{
+		{read{start: 2, cursor: 2, time: 50}, 6},               // they passed behind it
+		{read{start: 2, cursor: 2, time: 150}, 2},              // and before it: those of an older one
+		{read{start: 2, cursor: 2, time: 50, resent: true}, 2}, // of the one before
+		{read{start: 2, cursor: 3, time: 50, first: 90}, 3},    // its responses are followed
+		{read{start: 1, cursor: 1, time: 50}, 1},               // the first of them is missing
+	} {
+		if c.read.catchUp(&seen, 8); c.read.cursor != c.cursor {
+			t.Errorf("%+v expects %d, want %d", c.read, c.read.cursor, c.cursor)
+		}
+	}
 }

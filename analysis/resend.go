@@ -81,6 +81,16 @@ const slowReaction = 10_000_000
 // resend after less has a reason that the tap did not see.
 const shortestTimer = 1_800_000
 
+// passedOver reports whether the packet asks again for what an answer came behind
+// of: one to a later request, or one that carries nothing where this needs more.
+func (q *requests) passedOver(p *decode.Packet) bool {
+	if !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) || !q.unaSet {
+		return false
+	}
+	next := p.PSN.Add(1)
+	return q.una.After(next) || q.unaPlain && q.una == next
+}
+
 // cause tells why a resend pass starts at the packet.
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
@@ -93,7 +103,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if n != nil && n.psn == p.PSN && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
-	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) && silence < s.patience(r)+slowReaction {
+	if q.passedOver(p) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
 	if n != nil && silence < s.patience(r)+slowReaction {
@@ -111,6 +121,18 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedTimeout
 	}
 	return RetransmittedUnknown
+}
+
+// askedAlone reports whether the packet goes on with the current resend pass only
+// because the NAK that came behind the packet before asks for the next one, as a
+// sender that repeats selectively is asked for one loss after the other.
+func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if q.pass == 0 || !p.PSN.Before(q.high) || r.bundle.turn[r.dir] == 0 {
+		return false
+	}
+	n := q.rec.naks.pending(p.PSN)
+	return n != nil && n.psn == p.PSN && n.time > q.last && r.couldFollow(n, p)
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.
@@ -135,7 +157,9 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.unaSet && p.PSN.Before(q.una) {
 		rec.duplicate = p.Time
 	}
-	s.closeBy(r, p, span, kind)
+	if s.closeBy(r, p, span, kind) && kind == RetransmittedNAK && p.PSN == rec.pass.start {
+		rec.needed = q.pass // it never came by
+	}
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
 			d.resent = p.Time
@@ -151,15 +175,16 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, named: rec.pass.cause == RetransmittedNAK && p.PSN == rec.pass.start}
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
 	if before != nil {
 		e.before = before.frame
 	}
 	rec.resends = append(rec.resends, e)
 }
 
-// closeBy closes the holes of earlier passes that the resent packet fills.
-func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) {
+// closeBy closes the holes of earlier passes that the resent packet fills, and
+// reports whether there were any.
+func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bool {
 	q := &r.req
 	hs := &q.rec.holes
 	end := p.PSN.Add(span)
@@ -185,4 +210,5 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) {
 	for i := range closed {
 		hs.keep(closed[i])
 	}
+	return len(closed) > 0
 }

@@ -16,6 +16,7 @@ type requests struct {
 	started   bool
 	known     bool   // cur is known; it is not behind a READ of unknown length
 	unaSet    bool   // a response has been seen
+	unaPlain  bool   // one that carries nothing has covered all before una
 	covered   int64  // when an answer last moved una
 	gobackn   bool   // this sender repeats what follows a resent packet
 	cur       ib.PSN // the PSN the current pass expects next
@@ -52,8 +53,9 @@ type recovery struct {
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
-	lastResend int64 // when a request last passed again; 0 never
-	turnBefore int64 // the shortest turnaround before the last NAK was followed
+	lastResend int64  // when a request last passed again; 0 never
+	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
+	turnBefore int64  // the shortest turnaround before the last NAK was followed
 	reads      reads
 }
 
@@ -85,12 +87,13 @@ type resend struct {
 	frame    uint64
 	answered int64  // when an answer came, while no round trip was known
 	answer   uint64 // its frame
+	nak      bool   // it was a NAK
+	pass     uint16
 	before   uint64 // the frame in which the PSN passed last before; 0 unknown
-	named    bool   // a NAK asked for it
 }
 
 const (
-	resendsMax = 256
+	resendsMax = 1024
 	doubtsMax  = 16
 	tentMax    = 16
 )
@@ -132,6 +135,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		if !fresh {
 			s.newPass(r, p)
 		}
+	case ahead >= 0 && s.askedAlone(r, p):
+		s.newPass(r, p)
 	case ahead > 0:
 		if s.overtaken(r, p) {
 			return s.tailOfPass(r, p, span)

@@ -142,6 +142,7 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 func (r *row) tally(p *decode.Packet, v Verdict) {
 	if v&Copy != 0 {
 		r.count.MirrorDuplicates++
+		r.bundle.copied = r.bundle.copied || p.Op.Is(ib.IsRequest)
 	} else {
 		r.countFirst(p)
 	}

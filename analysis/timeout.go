@@ -27,7 +27,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	if pass.cause != RetransmittedTimeout || pass.answered || pass.sent == 0 {
 		return
 	}
-	if r.soon(pass.time, p.Time) && end.Before(pass.high) {
+	if r.soon(pass.time, p.Time, isNAK(p)) && end.Before(pass.high) {
 		return // an answer to what was sent before the timeout
 	}
 	if !end.After(pass.start) && p.Syndrome.Type() == ib.ACK && !p.Op.Is(ib.IsReadResponse) {
@@ -35,7 +35,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	}
 	pass.answered = true
 	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
-		nak: p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence, holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
+		nak: isNAK(p), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
 	if a.read {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}
@@ -104,7 +104,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	if a.before {
 		return // the cause is told where its responses were judged
 	}
-	if r.soon(pass.time, a.time) { // the answer was on its way
+	if r.soon(pass.time, a.time, a.nak) { // the answer was on its way
 		s.emit(Event{Kind: NeedlessPass, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame})
 		return
 	}
@@ -171,7 +171,7 @@ func (s *shard) judgeWaiting(r *row) {
 	for _, e := range rec.resends {
 		if e.answered == 0 {
 			kept = append(kept, e)
-		} else if r.needless(&e, e.answered) {
+		} else if r.needless(rec, &e, e.answered, e.nak) {
 			s.needlessResend(r, &e, e.answer)
 		}
 	}

@@ -79,11 +79,33 @@ func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
 // this row's requests and back; 0 where none was.
 func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 
+// learnPrompt takes a sample of the round trip by an answer that was sent at
+// once.
+func (s *shard) learnPrompt(r *row, rtt int64) {
+	if t := &r.bundle.prompt[r.dir]; *t == 0 || rtt < *t {
+		*t = max(rtt, 1)
+	}
+	r.bundle.prompts[r.dir]++
+}
+
 // soon reports whether an answer at t came too soon to answer a packet that
 // passed the tap at sent: clearly sooner than the shortest round trip, which a
 // shorter packet or an idle link may yet undercut. It is never said before that
 // is known well enough.
-func (r *row) soon(sent, t int64) bool { return r.knowsRTT() && t-sent < r.minRTT()*3/4 }
+func (r *row) soon(sent, t int64, nak bool) bool {
+	rtt := r.minRTT()
+	if nak {
+		rtt = min(rtt, r.bundle.prompt[r.dir])
+		if r.bundle.prompts[r.dir] < promptsNeeded {
+			rtt = rtt * 2 / 3
+		}
+	}
+	return r.knowsRTT() && t-sent < rtt*3/4
+}
+
+// promptsNeeded is how many answers that were sent at once must have been seen
+// before the shortest of their round trips is taken for what it is.
+const promptsNeeded = 4
 
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.
@@ -92,10 +114,14 @@ func (r *row) sooner(sent, t int64) bool {
 }
 
 // needless reports whether the answer to a resend came too soon to be caused by
-// it. That it was not needed contradicts a NAK that asked for it, so there the
-// answer has to be sooner by more than a shorter packet could explain.
-func (r *row) needless(e *resend, t int64) bool {
-	return r.sooner(e.time, t) && (!e.named || t-e.time < r.minRTT()*7/8)
+// it: sooner by more than a shorter packet could explain. A receiver that lacked
+// the first packet of a pass lacked all that follows in it.
+func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
+	soon := r.soon(e.time, t, nak)
+	if e.frame == rec.pass.frame && !r.sooner(e.time, t) {
+		rec.needed = e.pass
+	}
+	return soon && e.pass != rec.needed
 }
 
 // trail pairs the sendings of one packet with the answers to them. Where every
@@ -129,10 +155,10 @@ func (t *trail) answered(p *decode.Packet) int64 {
 		return 0
 	}
 	a, b := t.acks[0]-t.sends[0], t.acks[1]-t.sends[1]
-	if a <= 0 || b <= 0 || max(a, b)-min(a, b) > a/4 {
+	if a <= 0 || b <= 0 || max(a, b)-min(a, b) > a/16 {
 		return 0
 	}
-	return min(a, b)
+	return max(a, b) // a duplicate of another packet may draw the second answer
 }
 
 // sampleNAK measures the round trip by a sequence NAK, which is sent at once when
@@ -142,18 +168,27 @@ func (t *trail) answered(p *decode.Packet) int64 {
 // within about the shortest round trip. It says nothing where that packet came
 // more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
-	psn := p.PSN.Add(1)
+	learnt := false
+	psn := p.PSN
 	for range nakSearch {
+		psn = psn.Add(1)
 		e := r.req.recent.get(psn)
+		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil {
+			continue // lost before the tap
+		}
 		if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
 			return
 		}
-		if rtt := p.Time - e.time; r.minRTT() == 0 || rtt < 4*r.minRTT() {
+		rtt := p.Time - e.time
+		if !learnt && (r.minRTT() == 0 || rtt < 4*r.minRTT()) {
 			s.learnRTT(r, rtt)
 			s.measure(NAKGeneration, r, p, e.frame, rtt)
+			learnt = true
+		}
+		if rtt < r.minRTT()*5/4 {
+			s.learnPrompt(r, rtt)
 			return
 		}
-		psn = psn.Add(1)
 	}
 }
 
@@ -174,10 +209,12 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 	}
 	rtt := p.Time - e.time
 	s.learnRTT(r, rtt)
-	if p.Op.Is(ib.IsAck) {
-		s.measure(RoundTrip, r, p, e.frame, rtt)
-		s.complete(r, e, p)
+	if !p.Op.Is(ib.IsAck) {
+		s.learnPrompt(r, rtt)
+		return
 	}
+	s.measure(RoundTrip, r, p, e.frame, rtt)
+	s.complete(r, e, p)
 }
 
 // measure tells how long something took that began at the frame ref and ends at

@@ -43,6 +43,9 @@ func (r *row) sawRequest(p *decode.Packet) {
 		*w = window{set: true, number: b.asked, first: p.PSN, high: p.PSN, port: p.SrcPort}
 	}
 	fresh := !p.PSN.Before(w.high)
+	if !p.Op.Is(ib.AnsweredByRead) && p.PSN.Add(1).Before(w.high) {
+		r.bundle.repeats[r.dir] = p.Time
+	}
 	if end.After(w.high) {
 		w.high = end
 	}

@@ -20,8 +20,7 @@ type stream struct {
 	answers   []*record // captured: ACKs and NAKs, and for requests READ responses
 	questions []*record // captured: READs, of a stream of responses
 	captured  bool
-	shortest  int64 // round trip; 0 not looked for
-	measured  int   // answers that tell it
+	measured  int // answers that tell the round trip; 0 not counted
 }
 
 // judge counts what became of the stream's packets.

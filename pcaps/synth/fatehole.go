@@ -21,6 +21,8 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 	switch {
 	case s.kind == isReadResponse && !s.asked(x):
 		return false, questionUnseen
+	case s.kind == isReadResponse && p.again != "" && !s.drewAny(x):
+		return false, noneOfThem
 	case s.kind == isReadResponse:
 		return true, ""
 	case !shown:
@@ -31,6 +33,14 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 		return false, passStartsHere
 	}
 	return true, ""
+}
+
+// drewAny reports whether the capture holds any of the responses that were sent
+// together with one. A READ that is repeated is answered whatever came before it,
+// so that nothing else shows that it arrived: that one packet was lost, or all
+// that answer it.
+func (s *stream) drewAny(x *record) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.made == x.packet.made })
 }
 
 // passSeen reports whether the capture shows that a pass begins no later than

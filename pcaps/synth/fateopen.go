@@ -24,6 +24,7 @@ const (
 	wasOnTheWay    = "the READ is asked again although its response was on the way"
 	answeredTwice  = "a second answer to a resend would look like it"
 	nothingBefore  = "the capture holds nothing of the queue pair before it"
+	noneOfThem     = "nothing of what the repeated READ drew is in the capture, which looks as if the READ had been lost"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
@@ -110,7 +111,7 @@ func (s *stream) refuted(nak *record) bool {
 			resent = min(resent, x.time)
 		}
 	}
-	return s.roundTrip() > 0 && s.measured >= roundTrips && slices.ContainsFunc(s.answers, func(a *record) bool {
+	return s.measures() && slices.ContainsFunc(s.answers, func(a *record) bool {
 		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
 	})
 }

@@ -87,36 +87,79 @@ const roundTrips = 16
 // covers a resend and was not caused by it.
 func (s *stream) covered(x *record, before int64) bool {
 	return slices.ContainsFunc(s.answers, func(a *record) bool {
-		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made <= x.packet.reached && a.time < before
+		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made < x.packet.reached && a.time < before
 	})
 }
 
-// roundTrip is the shortest time in the capture from a request to its answer, by
-// those that were sent once; measured is how many tell it.
+// roundTrip is the shortest time in the capture from a request of the two hosts
+// to the answer to it. An answer that comes sooner cannot answer, however the
+// receiver keeps ACKs back.
 func (s *stream) roundTrip() int64 {
-	if s.shortest == 0 {
-		s.shortest = math.MaxInt32
-		for _, a := range s.answers {
-			for _, x := range s.records {
-				if x.captured && !x.lost && x.packet.bth.PSN == a.packet.bth.PSN && x.packet.asker.req.sendings[x.packet.bth.PSN] == 1 && x.time < a.time {
-					s.shortest = min(s.shortest, a.time-x.time)
-					s.measured++
+	a := s.asker()
+	if t, ok := s.recorder.quickest()[hosts{a.host, a.peer.host}]; ok {
+		return t
+	}
+	return math.MaxInt32
+}
+
+// measures reports whether the capture holds so many answers to what was sent
+// once that the shortest round trip is believed.
+func (s *stream) measures() bool {
+	if s.measured == 0 {
+		for _, x := range s.records {
+			if slices.ContainsFunc(s.answers, func(a *record) bool { return x.once(a) && x.time < a.time }) {
+				s.measured++
+			}
+		}
+	}
+	return s.measured >= roundTrips
+}
+
+// once reports whether the packet is the only sending of what an answer names.
+func (x *record) once(a *record) bool {
+	p := x.packet
+	return x.captured && !x.lost && p.bth.PSN == a.packet.bth.PSN && p.asker.req.sendings[p.bth.PSN] == 1
+}
+
+// hosts are one that asks and one that answers.
+type hosts struct{ asks, answers *host }
+
+// quickest returns the shortest round trips by the hosts: of what drew an answer
+// at once, and of what was sent once and is named by the answer.
+func (r *recorder) quickest() map[hosts]int64 {
+	if r.shortest != nil {
+		return r.shortest
+	}
+	r.shortest = map[hosts]int64{}
+	for _, s := range r.streams() {
+		if s.kind != isRequest {
+			continue
+		}
+		a := s.asker()
+		k := hosts{a.host, a.peer.host}
+		for _, x := range s.records {
+			for _, a := range s.answers {
+				drew := x.captured && !x.lost && x.packet.reached == a.packet.made
+				if t := a.time - x.time; (drew || x.once(a)) && t > 0 && (r.shortest[k] == 0 || t < r.shortest[k]) {
+					r.shortest[k] = t
 				}
 			}
 		}
 	}
-	return s.shortest
+	return r.shortest
 }
 
 // needless counts a resend whose receiver had the packet: certainly where an
 // answer that covers it was captured before, or so soon behind it that it cannot
-// answer it.
+// answer it. A little sooner than the shortest round trip it can: where queues
+// stood while that was measured and are empty now, an answer to the resend looks
+// like one that was on its way.
 func (s *stream) needless(c *counter, x *record) {
 	if !x.packet.needless {
 		return
 	}
-	switch soon := s.roundTrip() * 7 / 8; {
-	case s.covered(x, x.time), s.measured >= roundTrips && s.covered(x, x.time+soon):
+	switch soon := s.roundTrip() * 3 / 4; {
+	case s.covered(x, x.time), s.measures() && s.covered(x, x.time+soon):
 		c.add(x.packet, "spurious", 1)
 	default:
 		c.open(x.packet, coverUnseen, "spurious")

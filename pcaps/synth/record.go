@@ -17,6 +17,8 @@ type recorder struct {
 	order   []*record // as their packets were sent
 	frames  int       // captured so far, copies aside
 	pauses  int64
+	// shortest is the round trip by those who take it; nil not looked for.
+	shortest map[hosts]int64
 }
 
 // record is what became of one packet, as seen from a tap.

@@ -3,6 +3,7 @@ package synth_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/pcaps/synth"
@@ -86,5 +87,41 @@ func TestSamplesHaveWhatTheyShow(t *testing.T) {
 				t.Errorf("%s: there is nothing in %s", name, column)
 			}
 		}
+	}
+}
+
+// TestShortestRoundTripBoundsWhatIsNeedless keeps ACKs back at the receiver. An
+// answer that comes sooner than those may have been sent at once, so that it does
+// not prove that the resend before it was needless; a NAK tells how soon.
+func TestShortestRoundTripBoundsWhatIsNeedless(t *testing.T) {
+	play := func(kept time.Duration) int64 {
+		s := &synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(1), Network: synth.Network{Delay: 5 * us},
+			Connections: []synth.Connection{{From: 1, To: 2, Coalesce: kept, Work: []synth.Work{synth.Write(3000).Times(60).Every(2 * us)}}},
+			Faults:      []synth.Fault{synth.Delay(synth.Requests(1).Number(8), 2*us).AfterTap()},
+		}
+		row := synth.Run(s).Truth.Rows[0]
+		return row.Counts["spurious"]
+	}
+	if at, kept := play(0), play(8*us); at == 0 || kept > at {
+		t.Errorf("%d resends are certainly needless where ACKs are sent at once, %d where they are kept back", at, kept)
+	}
+}
+
+// TestResponsesToARepeatedREADLostAllAreOpen loses the READ that is repeated, or
+// all that answers it: to the tap at the requester both look alike.
+func TestResponsesToARepeatedREADLostAllAreOpen(t *testing.T) {
+	s := &synth.Scenario{
+		Seed: 1, Tap: synth.AtHost(1), Network: synth.Network{Delay: 5 * us},
+		Connections: []synth.Connection{{From: 1, To: 2, AckTimeout: 8, Work: []synth.Work{synth.Read(3000).Times(6).Every(10 * us)}}},
+		Faults:      []synth.Fault{synth.Lose(synth.ReadResponses(1).Number(1, 2, 3))},
+	}
+	first := synth.Run(s).Truth.Rows[1]
+	if first.Counts["response_lost_upstream"] != 3 || first.Opened("response_lost_upstream") != 0 {
+		t.Errorf("of responses to a READ sent once all are known to be lost: %v, open %v", first.Counts, first.Open)
+	}
+	s.Faults[0] = synth.Lose(synth.ReadResponses(1).ByChance(0.7))
+	if often := synth.Run(s).Truth.Rows[1]; often.Opened("response_lost_upstream") == 0 {
+		t.Error("no repeated READ lost all its responses, where seven in ten are lost")
 	}
 }

@@ -194,11 +194,17 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 // arrived.
 func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 	rec := r.req.rec
+	short := s.stopsShort(r, end, p.Time)
 	kept := rec.doubts[:0]
 	for i := range rec.doubts {
 		d := rec.doubts[i]
 		if d.answered == 0 && d.psn.Before(end) {
 			d.answered, d.answer, d.nak = p.Time, p.Frame, isNAK(p)
+			if short && d.psn == rec.pass.start && d.resent != 0 && d.psn.Add(1).Before(end) {
+				rec.needed = rec.pass.number
+				s.lostBehind(r, &d)
+				continue
+			}
 		}
 		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
 			kept = append(kept, d)
@@ -207,6 +213,21 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 		s.judgeDoubt(r, &d)
 	}
 	rec.doubts = kept
+}
+
+// stopsShort reports whether an answer up to end, amid a pass that a NAK drew,
+// shows that the receiver threw away what had followed the packet it asked for:
+// packets behind end that passed long before are not covered. Had the NAK been drawn by a late packet, the receiver would have
+// taken all that came behind it, or, where it takes nothing out of order, nothing
+// but that packet.
+func (s *shard) stopsShort(r *row, end ib.PSN, t int64) bool {
+	q := &r.req
+	pass := &q.rec.pass
+	if pass.cause != RetransmittedNAK || !end.Before(pass.high) || !r.knowsRTT() {
+		return false
+	}
+	e := q.recent.get(pass.high.Add(-1)) // sent again, it may still be too late for this answer
+	return e != nil && e.flags&seenBad == 0 && (e.flags&seenResent == 0 || r.soon(e.time, t, false)) && 2*(t-pass.last) > 3*r.minRTT()
 }
 
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that

@@ -31,6 +31,11 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "needless_nak@3 retransmission_nak@3-6 spurious_retransmission@3-6",
 		},
 		{
+			name:   "a NAK was needed whose resend seems answered too soon, where the answer leaves out what passed long before",
+			script: "A: 0-9! B: +20 nak:3 A: 3-5 B: +-9 ack:5 A: 6-8 9! B: ack:9",
+			want:   "lost_downstream@3 retransmission_nak@3-9",
+		},
+		{
 			name:   "a NAK for a PSN that came while one before it was missing is needless",
 			script: "A: 0-2 (3) 4-6! late:3 B: nak:3 nak:5 A: 3-5 6! B: ack:6",
 			want:   "gap@3 out_of_order@3 needless_nak@3,5 retransmission_nak@3-6 spurious_retransmission@3-4",

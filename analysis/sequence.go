@@ -70,6 +70,7 @@ type passInfo struct {
 	wants           ib.PSN // the row's wants when the pass started
 	cause           EventKind
 	time            int64
+	last            int64 // time of the packet before
 	frame           uint64
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start

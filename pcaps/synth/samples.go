@@ -12,7 +12,7 @@ const us = time.Microsecond
 // thing.
 func Samples() []*Scenario {
 	all := small()
-	for _, s := range []*Scenario{pfcSlowReceiver(), pfcStorm(), pauseGlobal(), incastTailDrop(), cnpIgnored(), straggler(), mtuBlackhole()} {
+	for _, s := range []*Scenario{pfcSlowReceiver(), pfcStorm(), pauseGlobal(), incastTailDrop(), cnpIgnored(), straggler(), mtuBlackhole(), classOutlier()} {
 		s.File = File{Format: Pcap, Gzip: true, SnapLen: 96} // as most captures of so much data are
 		all = append(all, s)
 	}

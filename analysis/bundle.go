@@ -50,15 +50,28 @@ type bundleKey struct {
 
 // keyOf returns the packet's pair of addresses and its direction in it.
 func keyOf(p *decode.Packet) (bundleKey, uint8) {
-	k := bundleKey{lo: p.Src, hi: p.Dst, version: p.Version}
-	if p.Encap&hasVNI != 0 {
-		k.tenant = p.VNI + 1
-	}
+	k := bundleKey{lo: p.Src, hi: p.Dst, version: p.Version, tenant: tenantOf(p)}
 	if bytes.Compare(p.Src[:], p.Dst[:]) <= 0 {
 		return k, 0
 	}
 	k.lo, k.hi = p.Dst, p.Src
 	return k, 1
+}
+
+// tenantOf returns what tells a packet's tenant apart: its VNI + 1, 0 without.
+func tenantOf(p *decode.Packet) uint32 {
+	if p.Encap&hasVNI != 0 {
+		return p.VNI + 1
+	}
+	return 0
+}
+
+// tenantKey is tenantOf of the bundle's packets.
+func (b *bundle) tenantKey() uint32 {
+	if b.tenant {
+		return b.vni + 1
+	}
+	return 0
 }
 
 // hasVNI are the encapsulations that tell tenants apart by a number.
@@ -127,11 +140,7 @@ func (s *shard) splitTags(b *bundle) {
 	b.tags.split = true
 	for _, rows := range b.rows {
 		for _, r := range rows {
-			if r.tag != r.vlan {
-				delete(s.index, r.key())
-				r.vlan = r.tag
-				s.index[r.key()] = r
-			}
+			r.vlan = r.tag
 		}
 	}
 }

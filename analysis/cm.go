@@ -72,7 +72,7 @@ func (s *shard) retireRow(r *row) {
 			}
 		}
 		x.forgetCandidates()
-		delete(s.index, x.key())
+		s.index.remove(x)
 	}
 	s.release(r.bundle)
 }

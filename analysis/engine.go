@@ -2,9 +2,11 @@ package analysis
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/rocescope/rocescope/analysis/counters"
@@ -272,12 +274,14 @@ func BucketOf(p *decode.Packet) int { return bucketOf(p) }
 
 // bucketOf hashes the unordered pair of addresses.
 func bucketOf(p *decode.Packet) int {
-	var h uint64
-	for i := 0; i < 16; i++ { // addition does not mind the order of the two
-		h += (uint64(p.Src[i]) + seed) * (uint64(p.Src[i]) + uint64(i)<<8 + 1)
-		h += (uint64(p.Dst[i]) + seed) * (uint64(p.Dst[i]) + uint64(i)<<8 + 1)
-	}
+	h := mixed(&p.Src) + mixed(&p.Dst) // addition does not mind the order of the two
 	h ^= h >> 31
 	h *= seed
 	return int(h >> 58)
+}
+
+// mixed hashes an address.
+func mixed(a *[16]byte) uint64 {
+	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(a[:8])^seed, binary.LittleEndian.Uint64(a[8:])^bits.RotateLeft64(seed, 32))
+	return hi ^ lo
 }

@@ -16,11 +16,12 @@ type row struct {
 	bundle    *bundle
 	dir       uint8 // 0 from the bundle's lower address to the higher one
 	version   uint8
-	vlan      uint8 // as in its key
+	vlan      uint8 // which of the bundle's tags, where they tell tenants apart
 	tag       uint8 // number of its first packet's, in the bundle
 	transport ib.Transport
 	qp        uint32
 	srcQP     uint32 // UD
+	hash      uint32 // of its packets
 	peer      *row
 	peerQP    uint32
 	peerBy    string // empty while unknown
@@ -56,15 +57,6 @@ type responses struct {
 	high     ib.PSN              // the highest so far
 	again    *[againMax]sighting // those whose PSN came again; nil while none did
 	turn     uint8
-}
-
-// rowKey finds a row.
-type rowKey struct {
-	bundle    uint32
-	qp, srcQP uint32
-	dir       uint8
-	vlan      uint8 // which of the bundle's tags, where they tell tenants apart
-	transport ib.Transport
 }
 
 const portsMax = 256

@@ -13,7 +13,7 @@ type shard struct {
 	observers []Observer
 	batch     Batch
 	rows      []*row
-	index     map[rowKey]*row
+	index     rowTable
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
 	udSenders map[udSender]*row
@@ -30,7 +30,6 @@ const buckets = 64
 func newShard(cfg *Config, as []*Analyzer) *shard {
 	s := &shard{
 		cfg:       cfg,
-		index:     make(map[rowKey]*row),
 		bundles:   make(map[bundleKey]*bundle),
 		udSenders: make(map[udSender]*row),
 		evidence:  make(map[evidenceKey]*evidenceLog),
@@ -196,45 +195,42 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 // is bad and which does not continue its row belongs to none: its numbers may
 // be the damage.
 func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
+	hash := hashOf(p)
+	r := s.index.find(hash, p)
+	if r == nil {
+		return s.firstOf(p, hash), 0
+	}
+	tag, bad := r.bundle.tags.number(p, r.dir), p.ICRC == decode.ICRCBad
+	if r.tag != tag && !r.bundle.tags.split && !bad && !r.likeRow(p) {
+		s.splitTags(r.bundle)
+		if r = s.index.find(hash, p); r == nil {
+			return s.firstOf(p, hash), 0
+		}
+	}
+	if bad && !r.fits(p) {
+		return nil, Stray
+	}
+	if r.transport != ib.UD && p.Op.Is(ib.IsRequest) && s.reused(r, p) {
+		s.retireRow(r)
+		return s.firstOf(p, hash), 0
+	}
+	r.suspect = false
+	return r, 0
+}
+
+// firstOf makes the row of a packet that has none.
+func (s *shard) firstOf(p *decode.Packet, hash uint32) *row {
 	bk, dir := keyOf(p)
 	b := s.bundles[bk]
 	if b == nil {
 		if s.full(bucketOf(p)) {
-			return s.otherRow(), 0
+			return s.otherRow()
 		}
 		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
 	tag := b.tags.number(p, dir)
-	k := rowKey{bundle: b.id, qp: p.QP, dir: dir, vlan: b.tags.key(tag), transport: p.Op.Transport()}
-	switch k.transport {
-	case ib.UD:
-		k.srcQP = p.SrcQP
-	case ib.TransportCNP:
-		k.transport = ib.RC
-	}
-	r := s.index[k]
-	bad := p.ICRC == decode.ICRCBad
-	if r != nil && r.tag != tag && !b.tags.split && !bad && !r.likeRow(p) {
-		s.splitTags(b)
-		k.vlan = tag
-		r = s.index[k]
-	}
-	if r != nil && bad && !r.fits(p) {
-		return nil, Stray
-	}
-	if r != nil && r.transport != ib.UD && p.Op.Is(ib.IsRequest) && s.reused(r, p) {
-		s.retireRow(r)
-		r = nil
-	}
-	if r == nil {
-		r = s.newRow(b, k, p)
-		r.suspect = bad && r != s.other
-		r.tag = tag
-		return r, 0
-	}
-	r.suspect = false
-	return r, 0
+	return s.newRow(p, &row{bundle: b, dir: dir, vlan: b.tags.key(tag), tag: tag, hash: hash})
 }
 
 // fits reports whether a packet with a bad ICRC continues its row.
@@ -267,21 +263,25 @@ func (r *row) ahead(p *decode.Packet) (d int32, known bool) {
 	return p.PSN.Sub(w.high), true
 }
 
-func (s *shard) newRow(b *bundle, k rowKey, p *decode.Packet) *row {
+// newRow fills in a new row from its first packet, and gives it its place.
+func (s *shard) newRow(p *decode.Packet, r *row) *row {
 	bucket := bucketOf(p)
 	if s.full(bucket) {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
-	r := &row{id: FlowID(len(s.rows)), bundle: b, dir: k.dir, vlan: k.vlan, version: p.Version, transport: k.transport, qp: k.qp, srcQP: k.srcQP}
+	r.id, r.version, r.transport, r.qp = FlowID(len(s.rows)), p.Version, rowTransport(p.Op), p.QP
+	r.suspect = p.ICRC == decode.ICRCBad
+	if r.transport == ib.UD {
+		r.srcQP = p.SrcQP
+	}
 	s.rows = append(s.rows, r)
-	s.index[k] = r
-	b.rows[k.dir] = append(b.rows[k.dir], r)
-	switch {
-	case r.transport == ib.UD:
+	s.index.add(r)
+	r.bundle.rows[r.dir] = append(r.bundle.rows[r.dir], r)
+	if r.transport == ib.UD {
 		r.peerQP, r.peerBy = r.srcQP, byDatagram
 		s.shareUD(r)
-	default:
+	} else {
 		s.byConn(r)
 	}
 	return r
@@ -298,8 +298,4 @@ func (s *shard) otherRow() *row {
 		s.rows = append(s.rows, s.other)
 	}
 	return s.other
-}
-
-func (r *row) key() rowKey {
-	return rowKey{bundle: r.bundle.id, qp: r.qp, srcQP: r.srcQP, dir: r.dir, vlan: r.vlan, transport: r.transport}
 }

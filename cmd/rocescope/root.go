@@ -60,6 +60,6 @@ Without a command, FILE is analyzed.`,
 	root.SetErr(a.stderr)
 	o.register(root)
 	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // they stand in the help of analyze
-	root.AddCommand(a.analyzeCommand(), a.packetsCommand(), a.explainCommand(), a.generateCommand(), a.versionCommand())
+	root.AddCommand(a.analyzeCommand(), a.packetsCommand(), a.explainCommand(), a.generateCommand(), a.benchCommand(), a.versionCommand())
 	return root
 }

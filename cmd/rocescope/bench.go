@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -69,17 +70,19 @@ func (a *app) bench(ctx context.Context, o *benchOptions) error {
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	if os.Getenv(benchEnv) != "" {
+		return usage("", "bench does not measure itself")
+	}
+	temp, err := os.MkdirTemp("", "rocescope-bench-")
 	if err != nil {
-		return fmt.Errorf("this program's own file: %w", err)
+		return unwritable("a temporary directory", err)
 	}
-	dir := o.dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "rocescope-bench-"); err != nil {
-			return unwritable("a temporary directory", err)
-		}
-		defer os.RemoveAll(dir)
+	defer os.RemoveAll(temp)
+	self, err := ownName(temp)
+	if err != nil {
+		return err
 	}
+	dir := cmp.Or(o.dir, temp)
 	for _, c := range cases {
 		for _, format := range o.formats {
 			if err := a.benchOne(ctx, o, self, dir, &c, format); err != nil {
@@ -88,6 +91,23 @@ func (a *app) bench(ctx context.Context, o *benchOptions) error {
 		}
 	}
 	return nil
+}
+
+// benchEnv is set in the processes that bench starts.
+const benchEnv = "ROCESCOPE_BENCH"
+
+// ownName links this program into a directory under its name, for it may be part
+// of another one that goes by the name it is called with.
+func ownName(dir string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("this program's own file: %w", err)
+	}
+	link := filepath.Join(dir, "rocescope")
+	if err := os.Symlink(self, link); err != nil {
+		return "", unwritable(link, err)
+	}
+	return link, nil
 }
 
 // chosen returns the cases that were asked for.

@@ -49,6 +49,7 @@ func contenders(self, file string, packets int64) []contender {
 // run runs it once.
 func (c *contender) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	cmd.Env = append(os.Environ(), benchEnv+"=1")
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/rocescope/rocescope/analysis/report"
 )
 
 // contender is a program that reads a capture.
@@ -85,7 +87,7 @@ func (a *app) benchTable(bc *benchCase, format string, rounds int64, runs []cont
 			unit = runs[i].perPacket()
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s, %s: %s; medians of %d rounds on %d cores\n", bc.name, format, bc.about, rounds, runtime.NumCPU())
+	fmt.Fprintf(a.stdout, "%s, %s: %s; medians of %s on %d cores\n", bc.name, format, bc.about, report.Counted(rounds, "round"), runtime.NumCPU())
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "ns/packet\tMpackets/s\tCPU ns/packet\tof tcpdump's time\tpeak MiB\t  program\n")
 	for i := range runs {

@@ -128,6 +128,7 @@ func (s *stuckRow) gaveUp(c *analysis.Config) (not string, sure report.Confidenc
 // host pair: a path that goes down takes all of them.
 func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuckRow) []report.Finding {
 	var exhausted, silent, reads []report.Finding
+	ups := setUpsOf(r)
 	for _, g := range groupBy(r, hostsOf) {
 		var spent, mute, unread []*stuckRow
 		for _, f := range g.flows {
@@ -147,13 +148,13 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 			}
 		}
 		if len(spent) > 0 {
-			exhausted = append(exhausted, retransmitExhausted(g, spent, c))
+			exhausted = append(exhausted, ups.told(g.key, spent, retransmitExhausted(g, spent, c)))
 		}
 		if len(mute) > 0 {
-			silent = append(silent, peerSilent(g, mute))
+			silent = append(silent, ups.told(g.key, mute, peerSilent(g, mute)))
 		}
 		if len(unread) > 0 {
-			reads = append(reads, peerReadUnanswered(g, unread))
+			reads = append(reads, ups.told(g.key, unread, peerReadUnanswered(g, unread)))
 		}
 	}
 	return slices.Concat(condense(exhausted, "host pair", "infiniband"), condense(silent, "host pair", "infiniband"),

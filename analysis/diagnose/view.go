@@ -98,6 +98,9 @@ func (v *view) between(a, b *report.Finding) bool {
 // connection reports whether two findings are about one connection, in
 // whichever direction.
 func (v *view) connection(a, b *report.Finding) bool {
+	if a.Flow == nil && b.Flow == nil { // several of them, between two hosts
+		return a.Toward != "" && a.Host == b.Host && a.Toward == b.Toward
+	}
 	if a.Flow == nil || b.Flow == nil {
 		return false
 	}

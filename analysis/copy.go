@@ -47,7 +47,7 @@ func (r *row) calledFor(ids *idOrder, p *decode.Packet) bool {
 	}
 	n := r.req.rec.naks.naming(p.PSN)
 	first := &r.req.rec.tent[0]
-	return n != nil && first.PSN == p.PSN && first.Time-n.time < quickestTurn && p.Time-n.time >= r.turnaround()
+	return n != nil && first.PSN == p.PSN && first.Time-n.time < quickestTurn && r.couldFollow(n, p) && p.Time-first.Time > copyWithin
 }
 
 // The times within which a packet that looks like one just seen is a copy.
@@ -187,6 +187,9 @@ func (c *responses) remember(p *decode.Packet) {
 	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
 		flags = e.flags & seenCopied
+		if e.isLike(p) {
+			flags |= seenAgain
+		}
 		if c.again == nil {
 			c.again = new([againMax]sighting)
 		}
@@ -210,6 +213,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if rec != nil && !g.doubled() && rec.lastResend > min(e.time, p.Time-s.patience(r)) {
 			return false // asked for again, or the answers to one resend and to the next
 		}
+	}
+	if g.peer == nil && e.flags&seenAgain != 0 && !g.doubled() {
+		return false // one of the answers that each duplicate request draws
 	}
 	return p.Time-e.time <= limit
 }

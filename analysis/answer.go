@@ -15,7 +15,7 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 		}
 		s.sample(r, p)
 		s.cover(r, p.PSN.Add(1), p)
-	case !p.HasExt:
+	case !p.HasSyndrome():
 		return
 	case p.Syndrome.Type() == ib.ACK:
 		if r.req.rec != nil {

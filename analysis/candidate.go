@@ -214,13 +214,16 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 		return m.kind&ib.AnsweredByRead != 0
 	case p.Op.Is(ib.IsAtomicAck):
 		return m.kind&ib.IsAtomic != 0
-	case !p.HasExt || p.Syndrome.Type() != ib.ACK:
+	case !p.HasSyndrome() || p.Syndrome.Type() != ib.ACK:
 		return true // a NAK may name any request
 	case m.kind&(ib.AnsweredByRead|ib.IsAtomic) != 0:
 		return false
 	}
 	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) && (c.quickest == 0 || d < c.quickest) {
 		c.quickest = d
+	}
+	if !p.HasExt {
+		return true // the count is cut off
 	}
 	return c.countsAlike(p.MSN-m.ended(p.PSN)) || !g.counting
 }

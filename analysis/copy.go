@@ -8,7 +8,7 @@ import (
 // isCopy reports whether the packet is a further copy of one just seen, made
 // by a mirror or the network, and says so in an event.
 func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) bool {
-	if rec := r.req.rec; rec != nil && rec.doubtful(ids, p) {
+	if rec := r.req.rec; rec != nil && rec.doubtful(ids, p) && !r.calledFor(ids, p) {
 		s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return true
 	}
@@ -37,6 +37,17 @@ func (rec *recovery) doubtful(ids *idOrder, p *decode.Packet) bool {
 		}
 	}
 	return false
+}
+
+// calledFor reports whether the packet is the resend that a NAK drew, where one
+// that looks the same came too soon behind that NAK to be it.
+func (r *row) calledFor(ids *idOrder, p *decode.Packet) bool {
+	if !p.IPv6 && ids.tells(p.IPID) || r.doubled() {
+		return false
+	}
+	n := r.req.rec.naks.naming(p.PSN)
+	first := &r.req.rec.tent[0]
+	return n != nil && first.PSN == p.PSN && first.Time-n.time < quickestTurn && r.couldFollow(n, p) && p.Time-first.Time > copyWithin
 }
 
 // The times within which a packet that looks like one just seen is a copy.
@@ -180,6 +191,9 @@ func (c *responses) remember(p *decode.Packet) {
 	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
 		flags = e.flags & seenCopied
+		if e.isLike(p) {
+			flags |= seenAgain
+		}
 		if c.again == nil {
 			c.again = new([againMax]sighting)
 		}
@@ -206,6 +220,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if rec != nil && !g.doubled() && rec.lastResend > min(e.time, p.Time-s.patience(r)) {
 			return false // asked for again, or the answers to one resend and to the next
 		}
+	}
+	if g.peer == nil && e.flags&seenAgain != 0 && !g.doubled() {
+		return false // one of the answers that each duplicate request draws
 	}
 	return p.Time-e.time <= limit
 }

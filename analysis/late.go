@@ -331,6 +331,10 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 	}
 }
 
+// quickestTurn is the time, ns, within which no adapter that a NAK reaches has
+// the packet it asks for on the wire again: it fetches it from the host's memory.
+const quickestTurn = 1_000
+
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.
 // Where the sender goes on behind it as if nothing had happened, although it is
@@ -345,7 +349,8 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time && !goesOn {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
-			return p.PSN == n.psn || p.Time-n.time >= r.turnaround()
+			since := p.Time - n.time
+			return since >= quickestTurn && p.PSN == n.psn || since >= r.turnaround()
 		}
 	}
 	return waited > s.patience(r)

@@ -50,6 +50,16 @@ func TestLatePackets(t *testing.T) {
 			ids:    []idMode{rising},
 		},
 		{
+			name:   "what comes sooner behind the NAK than any resend is late where IDs do not tell, too",
+			script: "A: 0-2 (3) 4-5! B: nak:3 A: +-10 late:3 +9 3-4 5! B: ack:5",
+			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-5",
+		},
+		{
+			name:   "one that goes on behind the late packet, before the resend, changes nothing",
+			script: "A: 0-2 (3) 4-5 B: nak:3 A: +-10 late:3 6 +7 3-5 6! B: ack:6",
+			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-6",
+		},
+		{
 			name:   "an original that comes behind its resend takes the loss back",
 			script: "A: 0-2 (3) 4-5! B: nak:3 A: 3-4 late:3 5! B: ack:5",
 			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-5",

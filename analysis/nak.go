@@ -7,7 +7,7 @@ import (
 
 // isNAK reports whether the packet is a PSN-sequence NAK.
 func isNAK(p *decode.Packet) bool {
-	return p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence
+	return p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence
 }
 
 // nakInfo is the last NAK of a kind.

@@ -24,6 +24,7 @@ const (
 	seenBad                             // its ICRC was bad: no receiver takes it
 	seenValid                           // the slot is in use
 	seenCopied                          // no ID told so, but a copy came: one more is none
+	seenAgain                           // a response like one before it, of which it is no copy
 )
 
 // recent holds the last sightings of one sequence in slots picked by PSN. It

@@ -182,6 +182,19 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	rec.resends = append(rec.resends, e)
 }
 
+// unasked reports whether a hole within a resend pass is no sign of loss although
+// its packets come once more: no ID tells the passes of this row apart, its packets
+// overtake each other, and what draws the resend is a NAK that was under way before
+// the hole could be seen.
+func (s *shard) unasked(r *row, h *hole, p *decode.Packet) bool {
+	rec := r.req.rec
+	if !p.IPv6 && r.idsRise() || !rec.holes.overtaken() || rec.pass.cause != RetransmittedNAK {
+		return false
+	}
+	n := rec.naks.naming(rec.pass.start)
+	return n != nil && n.time < h.time+r.minRTT()
+}
+
 // closeBy closes the holes of earlier passes that the resent packet fills, and
 // reports whether there were any.
 func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bool {
@@ -199,7 +212,7 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bo
 		if len(hs.list) < n {
 			i--
 		}
-		if piece.phantom {
+		if piece.phantom || !piece.sure && s.unasked(r, &piece, p) {
 			continue
 		}
 		s.promote(r, &piece)

@@ -120,7 +120,7 @@ func (r *row) countFirst(p *decode.Packet) {
 	if p.MovesData() {
 		c.DataFrames++
 	}
-	if p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome.Type() == ib.ACK {
+	if p.HasSyndrome() && p.Syndrome.Type() == ib.ACK {
 		c.Acks++
 	}
 	if p.Op.Is(ib.IsFirst|ib.IsMiddle) && validMTU(p.PayloadLen) {

@@ -133,7 +133,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	fresh := !p.PSN.Before(q.high)
 	switch ahead := p.PSN.Sub(q.cur); {
 	case !q.known:
-		if !fresh {
+		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
@@ -161,6 +161,14 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		s.newPass(r, p)
 	}
 	return s.accept(r, p, span, known)
+}
+
+// passGoesOn reports whether a packet behind a READ whose length is not known
+// belongs to the same resend pass: it lies ahead, nothing else asks for it, and no
+// timer can have run out since.
+func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
+	q := &r.req
+	return q.pass > 0 && !p.PSN.Before(q.cur) && q.rec.naks.naming(p.PSN) == nil && p.Time-q.last < min(s.patience(r), shortestTimer)
 }
 
 func (q *requests) holeInPass(p ib.PSN) *hole {

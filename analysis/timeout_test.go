@@ -104,3 +104,11 @@ func TestTimeouts(t *testing.T) {
 		},
 	})
 }
+
+func TestPassGoesOnBehindREADsOfUnknownLength(t *testing.T) {
+	playScenes(t, []scene{{
+		name:   "two READs that nobody answers, and whose lengths were cut off, are one pass each time the timer runs out",
+		script: "A: read:0x? read:16x? +5000 read:0x? read:16x? +5000 read:0x? read:16x?",
+		want:   "retransmission_timeout@0×2,16×2 timeout@0×2 outstanding@0×17",
+	}})
+}

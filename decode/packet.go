@@ -128,8 +128,8 @@ type Packet struct {
 	// too where Op carries none, and never with OddDC; the fields down to VA are
 	// valid iff it is set and Op carries their header.
 	HasExt   bool
-	Syndrome ib.Syndrome // AETH
-	MSN      uint32      // AETH
+	Syndrome ib.Syndrome // AETH; valid without HasExt, too, where HasSyndrome says so
+	MSN      uint32      // AETH; MSNCut where that was cut behind the syndrome of an acknowledgement
 	SrcQP    uint32      // DETH
 	RKey     uint32      // RETH, AtomicETH; IETH: the key to invalidate
 	DMALen   uint32      // RETH
@@ -160,6 +160,14 @@ type PauseInfo struct {
 	Enabled uint8
 	Quanta  [8]uint16 // of 512 bit times each; 0 ends a pause. PAUSE uses the first alone
 }
+
+// MSNCut stands in MSN, which has 24 bits, where a snap length left the syndrome
+// of an acknowledgement and cut the message sequence number behind it.
+const MSNCut = 1 << 24
+
+// HasSyndrome reports whether the packet is an acknowledgement whose Syndrome was
+// captured.
+func (p *Packet) HasSyndrome() bool { return p.Op.Is(ib.IsAck) && (p.HasExt || p.MSN == MSNCut) }
 
 // MovesData reports whether the packet carries, asks for or returns user data
 // (SEND, WRITE, READ response, atomics) outside the management queue pairs: the

@@ -90,3 +90,25 @@ func TestDecodeICRC(t *testing.T) {
 		t.Errorf("one byte short: %d", p.ICRC)
 	}
 }
+
+// A snap length may end within the AETH: its first byte alone tells ACK from NAK.
+func TestDecodeCutAcknowledgement(t *testing.T) {
+	aeth := ib.AETH{Syndrome: ib.NAKPSNSequence, MSN: 0x123456}
+	data := roce4(ib.Of(ib.RC, ib.Acknowledge), aeth.Append(nil))
+	for n := 40; n < 44; n++ {
+		p := decodeOne(LinkIPv4, data[:n])
+		if p.Status != RoCE || p.HasExt || p.PayloadOff != 0 || p.HasSyndrome() != (n > 40) {
+			t.Errorf("%d bytes: %+v", n, p)
+		}
+		if n > 40 && (p.Syndrome != aeth.Syndrome || p.MSN != MSNCut) {
+			t.Errorf("%d bytes: syndrome %v, MSN %#x", n, p.Syndrome, p.MSN)
+		}
+	}
+	if p := decodeOne(LinkIPv4, data[:44]); !p.HasExt || !p.HasSyndrome() || p.MSN != aeth.MSN {
+		t.Errorf("whole AETH: %+v", p)
+	}
+	read := append(aeth.Append(nil), make([]byte, 8)...)
+	if p := decodeOne(LinkIPv4, roce4(ib.Of(ib.RC, ib.ReadResponseOnly), read)[:41]); p.HasSyndrome() || p.MSN != 0 {
+		t.Errorf("a READ response is no acknowledgement: %+v", p)
+	}
+}

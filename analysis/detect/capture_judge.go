@@ -214,6 +214,12 @@ func noRoCE(r *report.Report) []report.Finding {
 		Advice:  "Capture on the RDMA device (tcpdump -i mlx5_0 with libpcap 1.9 or later, or `ethtool --set-priv-flags IFACE sniffer on`), or mirror a switch port. RoCEv2 is UDP port 4791; another port is set with --port.",
 		Filter:  "infiniband || udp.dstport == 4791 || eth.type == 0x8915",
 	}
+	if 2*t.CutShort > t.Frames {
+		f.Severity, f.Confidence = report.Info, report.Possible
+		f.Summary = "No RoCE can be seen in this capture: the snap length may hide it; there is: " + strings.Join(there, ", ") + "."
+		f.Not = "Not proof of anything: what is cut off may be RoCE throughout."
+		f.Advice = "Capture again with a snap length that leaves the headers behind all tunnels and tags: 128 bytes for IPv4, 192 for IPv6 inside VXLAN or ERSPAN."
+	}
 	if len(there) == 0 {
 		f.Summary = "There is no RoCE in this capture: it holds no frame at all."
 	}

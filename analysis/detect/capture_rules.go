@@ -63,10 +63,10 @@ var captureRules = []report.Rule{
 		Do:       "Copy the file again and compare checksums; end the capture before taking its file (`kill -INT` of tcpdump, or `tcpdump -U`). `capinfos FILE` shows how far others read it. With --strict such a file makes the exit code 3.",
 	},
 	{
-		Name: "capture.no-roce", Severities: []report.Severity{report.Warning},
+		Name: "capture.no-roce", Severities: []report.Severity{report.Warning, report.Info},
 		Brief:    "there is no RoCE in the capture",
 		Means:    "Not one frame could be read as RoCEv1, RoCEv2 or InfiniBand. Mostly the tap is blind: adapters carry RoCE past the kernel, so that an ordinary capture on the host does not see it.",
-		Computed: "No frame counts as RoCE. What is there instead is named by protocol, the most frequent first. Where the payload of another UDP port reads as RoCEv2, that port is named.",
+		Computed: "No frame counts as RoCE. What is there instead is named by protocol, the most frequent first. Where the payload of another UDP port reads as RoCEv2, that port is named. Info where most frames are cut before a RoCE header could be told.",
 		Not:      "Not proof that no RDMA ran. RoCEv2 on another UDP port, iWARP (RDMA over TCP) and Ultra Ethernet (uet.present) are not RoCE as it is looked for here.",
 		Do: "Capture on the RDMA device (`tcpdump -i mlx5_0`, libpcap 1.9 and later), switch the offloaded-traffic sniffer on (`ethtool --set-priv-flags IFACE sniffer on`), or mirror the switch port. " +
 			"`rdma statistic show` tells whether RDMA traffic runs at all. Another UDP port is set with --port.",

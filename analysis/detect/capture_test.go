@@ -63,6 +63,8 @@ func TestWhatTheFileSays(t *testing.T) {
 		{"capture.missed", report.Notice, report.Capture{Frames: 9, Dropped: 3}, report.Totals{RoCE: 1}},
 		{"capture.no-roce", report.Warning, report.Capture{Frames: 9}, report.Totals{Frames: 9, Other: 9}},
 		{"capture.no-roce", report.Warning, report.Capture{}, report.Totals{}},
+		{"capture.no-roce", report.Info, report.Capture{Frames: 9}, report.Totals{Frames: 9, Other: 2, CutShort: 7}},
+		{"capture.no-roce", report.Warning, report.Capture{Frames: 9}, report.Totals{Frames: 9, Other: 7, CutShort: 2}},
 		{"uet.present", report.Info, report.Capture{}, report.Totals{Frames: 2, RoCE: 1, UET: 1}},
 	} {
 		r := &report.Report{Captures: []report.Capture{test.capture}, Totals: test.totals}

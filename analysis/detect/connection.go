@@ -138,7 +138,7 @@ func (c *connection) used(row *connectionRow, p *decode.Packet) {
 	} else {
 		u.toClient++
 	}
-	if p.Op.Is(ib.IsAck) && p.HasExt && p.Syndrome.Type() == ib.NAK && p.Syndrome&0x7F != ib.NAKPSNSequence {
+	if p.HasSyndrome() && p.Syndrome.Type() == ib.NAK && p.Syndrome&0x7F != ib.NAKPSNSequence {
 		u.fatalNAKs++
 	}
 }

@@ -108,7 +108,7 @@ func (b *burst) Watch(p *decode.Packet) {
 	switch {
 	case p.Status == decode.RoCE && p.MovesData():
 		b.data(p)
-	case p.Status == decode.RoCE && p.HasExt && p.Op.Is(ib.IsAck) && p.Syndrome&0x7F == ib.NAKPSNSequence:
+	case p.Status == decode.RoCE && p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence:
 		b.refused(p)
 	case p.Status == decode.PFC || p.Status == decode.Pause:
 		b.paused(p)

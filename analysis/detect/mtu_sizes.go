@@ -176,10 +176,10 @@ func reached(p *decode.Packet) (end ib.PSN, ok bool) {
 	switch {
 	case !p.Op.Is(ib.IsAck):
 		return p.PSN.Add(1), true
-	case p.HasExt && p.Syndrome&0x7F == ib.NAKPSNSequence:
+	case p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence:
 		return p.PSN, true
 	}
-	return p.PSN.Add(1), p.HasExt
+	return p.PSN.Add(1), p.HasSyndrome()
 }
 
 func (s *requestSizes) reach(a answer) {

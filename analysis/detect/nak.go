@@ -61,8 +61,8 @@ func (n *nak) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
 		p := &b.Packets[i]
 		switch {
-		case !counts(b, i) || !p.HasExt:
-		case p.Op.Is(ib.IsAck) && p.Syndrome.Type() == ib.NAK && p.Syndrome.Value() < 4:
+		case !counts(b, i):
+		case p.HasSyndrome() && p.Syndrome.Type() == ib.NAK && p.Syndrome.Value() < 4:
 			f := at(&n.flows, b.Flow[i])
 			f.count[p.Syndrome.Value()]++
 			if p.Syndrome&0x7F == ib.NAKPSNSequence {
@@ -73,7 +73,7 @@ func (n *nak) Observe(b *analysis.Batch) {
 			if f.fatal.frame == 0 {
 				f.fatal = refusal{p.Frame, p.PSN, p.Syndrome & 0x7F}
 			}
-		case p.Op.Is(ib.IsFirst|ib.IsOnly) && p.Op.Is(ib.IsRequest) && p.Op.Transport() != ib.UD:
+		case p.HasExt && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.Op.Is(ib.IsRequest) && p.Op.Transport() != ib.UD:
 			at(&n.flows, b.Flow[i]).remember(p)
 		}
 	}

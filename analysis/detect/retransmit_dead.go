@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -32,6 +33,7 @@ type stuckRow struct {
 	read, doubling       bool
 
 	silence                int64 // from the last sending to the end of the capture
+	unseen                 bool  // the capture began so shortly before it that answers may have come before
 	hungUp                 bool  // the connection managers spoke about when the next resend was due
 	answers, answeredBytes int64 // responses of its queue pair, and their payload
 	other, others          int64 // what else its peer sends to the same host: RoCE, and other protocols
@@ -41,13 +43,7 @@ type stuckRow struct {
 // only a later capture can show, is left out.
 func stuckRows(r *report.Report, n neighbours) map[*report.Flow]*stuckRow {
 	out := map[*report.Flow]*stuckRow{}
-	var end int64
-	for i := range r.Flows {
-		end = max(end, r.Flows[i].LastNs)
-	}
-	for i := range r.Captures {
-		end = max(end, r.Captures[i].LastNs)
-	}
+	begin, end := extent(r)
 	for _, row := range r.Rows("retransmit", "stuck") {
 		for _, f := range n[hosts{row.Key[0], row.Key[1]}] {
 			v := row.Values
@@ -56,12 +52,25 @@ func stuckRows(r *report.Report, n neighbours) map[*report.Flow]*stuckRow {
 			}
 			psn, _ := strconv.ParseUint(row.Key[3], 10, 32)
 			s := &stuckRow{flow: f, psn: uint32(psn), sendings: v[0], unanswered: v[1], interval: v[2], last: v[3],
-				frame: uint64(v[4]), read: v[5] != 0, doubling: v[6] != 0, silence: end - v[3]}
+				frame: uint64(v[4]), read: v[5] != 0, doubling: v[6] != 0, silence: end - v[3],
+				unseen: f.FirstNs-begin < v[2]}
 			s.lookAround(r, n)
 			out[f] = s
 		}
 	}
 	return out
+}
+
+// extent returns when the capture began and ended.
+func extent(r *report.Report) (begin, end int64) {
+	begin = math.MaxInt64
+	for i := range r.Flows {
+		begin, end = min(begin, r.Flows[i].FirstNs), max(end, r.Flows[i].LastNs)
+	}
+	for i := range r.Captures {
+		begin, end = min(begin, r.Captures[i].FirstNs), max(end, r.Captures[i].LastNs)
+	}
+	return begin, end
 }
 
 // lookAround takes in what else travels between the two hosts: a disconnect, what
@@ -140,7 +149,9 @@ func judgeDead(r *report.Report, c *analysis.Config, all map[*report.Flow]*stuck
 			if s.dead(c) {
 				spent = append(spent, s)
 			}
-			if often && s.answers == 0 && s.other+s.others > 0 {
+			// A queue pair that answered all but READs, before the capture began, is
+			// not silent.
+			if often && s.answers == 0 && s.other+s.others > 0 && !(s.read && s.unseen) {
 				mute = append(mute, s)
 			}
 			if often && s.read && s.answeredBytes == 0 && s.answers+s.other > 0 {

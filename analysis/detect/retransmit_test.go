@@ -78,6 +78,29 @@ func TestReadsUnanswered(t *testing.T) {
 	silent(t, r, "peer.silent")
 }
 
+// What a queue pair answered before the capture began is not known: where it is a
+// READ that goes unanswered, the queue pair is not called silent.
+func TestREADsUnansweredFromTheStartOfTheCapture(t *testing.T) {
+	for _, before := range []int{0, 30} {
+		w := newWire()
+		for n := range 12 {
+			w.write(1, 2, 0x13, ib.PSN(n))
+			w.answer(2, 1, 0x31, ib.PSN(n), 0)
+			if n == 3 && before > 0 {
+				w.wait(int64(before) * 1_000_000)
+			}
+		}
+		w.tries(lastRead, 16_777, 16_777, 16_777, 16_777)
+		r := findings(t, w)
+		finding(t, r, "peer.read-unanswered")
+		if before == 0 {
+			silent(t, r, "peer.silent")
+		} else {
+			finding(t, r, "peer.silent")
+		}
+	}
+}
+
 func TestPeerIsSilentOnlyWhereItsDirectionIsInView(t *testing.T) {
 	for _, test := range []struct {
 		desc string

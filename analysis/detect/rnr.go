@@ -42,7 +42,7 @@ func (n *rnr) Observe(b *analysis.Batch) {
 	for i := range b.Packets {
 		p := &b.Packets[i]
 		switch {
-		case !p.HasExt || !p.Op.Is(ib.IsAck) || !counts(b, i):
+		case !p.HasSyndrome() || !counts(b, i):
 		case p.Syndrome.Type() == ib.RNRNAK:
 			n.row(b.Flow[i]).refused(p)
 			b.Note(analysis.RNRNAK, i)

@@ -39,7 +39,7 @@ func (l *line) flagItself() {
 	if p.Status != decode.RoCE {
 		return
 	}
-	if p.HasExt && p.Op.Is(ib.IsAck) {
+	if p.HasSyndrome() {
 		switch p.Syndrome.Type() {
 		case ib.NAK:
 			if p.Syndrome&0x7F == ib.NAKPSNSequence {

@@ -108,6 +108,9 @@ func transport(p *decode.Packet) []string {
 	if p.Odd&decode.OddDC != 0 {
 		return append(d, "headers not read")
 	}
+	if p.HasSyndrome() && !p.HasExt {
+		d = append(d, p.Syndrome.String())
+	}
 	if !p.HasExt {
 		return append(d, "headers cut")
 	}

@@ -143,7 +143,8 @@ func (t *toldRow) outlasted(told []toldRow, c *analysis.Config) bool {
 // outgrown returns the row of another sender to the same receiver, told as well,
 // whose fall had come through the queue that both share while this one's rate was
 // higher than before; or nil. That one was still told behind its fall, so that it
-// had not just sent all it had. As in resisted, only the first CNPs count.
+// had not just sent all it had; where it was told earlier, what it took to fall
+// must have passed for this one, too. As in resisted, only the first CNPs count.
 func (t *toldRow) outgrown(told []toldRow, link float64, c *analysis.Config) *toldRow {
 	l := &c.Limits
 	t = t.while()
@@ -152,7 +153,9 @@ func (t *toldRow) outgrown(told []toldRow, link float64, c *analysis.Config) *to
 		return nil
 	}
 	for i := range told {
-		if x := &told[i]; t.beside(x, c) && x.fellAt > 0 && x.fellAt <= t.last && x.fellAt < x.last && 2*x.late <= x.before {
+		x := &told[i]
+		due := t.beside(x, c) || x.dst == t.dst && x.src != t.src && x.fellAt > t.first && t.length() >= x.fellAt-x.first+l.ResistedRun
+		if due && x.fellAt > 0 && x.fellAt <= t.last && x.fellAt < x.last && 2*x.late <= x.before {
 			return x
 		}
 	}

@@ -125,6 +125,34 @@ func TestSendersThatAreTold(t *testing.T) {
 			p.told(1, 460, 660)
 			p.told(2, 460, 660)
 		}, ""},
+		{"a sender before the queue that has sent all before the last CNP", func(p *plan) { p.sends(1, 0, 650, 90); p.told(1, 200, 800) }, report.Likely},
+		{"it has sent all long before the last CNP", func(p *plan) { p.sends(1, 0, 400, 90); p.told(1, 200, 800) }, ""},
+		{"it takes what another one gives up, and has sent all", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 420, 90)
+			p.sends(2, 0, 150, 45)
+			p.cuts(2, 150, 800, 20)
+			p.told(1, 50, 400)
+			p.told(2, 50, 500)
+		}, report.Possible},
+		{"the same, and the other one was told earlier", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 520, 90)
+			p.sends(2, 0, 150, 45)
+			p.cuts(2, 150, 800, 20)
+			p.told(1, 90, 490)
+			p.told(2, 50, 500)
+		}, report.Possible},
+		{"it takes what another one leaves that has sent all", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 420, 90)
+			p.sends(2, 0, 150, 45)
+			p.told(1, 50, 400)
+			p.told(2, 50, 150)
+		}, ""},
 		{"all hold their share as long as the queue stands, and fall behind it", func(p *plan) {
 			p.marked = true
 			for src := byte(1); src <= 4; src++ {

@@ -105,17 +105,29 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 }
 
 // linkWindow is what the link brings in a window: as the user says, or else at
-// least the most that was seen in one.
+// least the most that was seen in one, mirror copies left out.
 func linkWindow(r *report.Report, c *analysis.Config) float64 {
 	if c.LinkRate > 0 {
 		return c.LinkRate / 8e9 * windowNs
 	}
 	for i := range r.Sections {
 		if s := &r.Sections[i]; s.Name == "reaction" {
-			return float64(s.Value("fastest_window"))
+			return float64(s.Value("fastest_window")) * originals(r)
 		}
 	}
 	return 0
+}
+
+// originals is the share of frames that are no mirror copies.
+func originals(r *report.Report) float64 {
+	var frames, copies int64
+	for i := range r.Flows {
+		frames, copies = frames+r.Flows[i].Frames, copies+r.Flows[i].MirrorDuplicates
+	}
+	if copies <= 0 || frames <= copies {
+		return 1
+	}
+	return float64(frames-copies) / float64(frames)
 }
 
 // ignored reports whether a long run of CNPs left the rate as it was. Where the

@@ -199,6 +199,20 @@ func TestReactionWithoutTheOtherDirectionOrARate(t *testing.T) {
 	}
 }
 
+// TestCopiesDoNotMakeTheLinkFaster mirrors every frame twice, with no rate given.
+func TestCopiesDoNotMakeTheLinkFaster(t *testing.T) {
+	var p plan
+	p.sends(1, 0, 800, 40)
+	p.told(1, 200, 700)
+	w := p.wire()
+	for _, f := range slices.Clone(w.frames) {
+		f.Time += 100
+		w.frames = append(w.frames, f)
+	}
+	slices.SortStableFunc(w.frames, func(a, b decode.Frame) int { return cmp.Compare(a.Time, b.Time) })
+	finding(t, findings(t, w), "cnp.no-reaction") // at twice the rate its share would be small
+}
+
 func TestRunsDoNotMindOddTimes(t *testing.T) {
 	var p plan
 	p.sends(1, 0, 400, 90)

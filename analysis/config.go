@@ -244,10 +244,12 @@ type Limits struct {
 	StragglerLate   float64
 	StragglerAlone  float64
 	StragglerChance float64
-	// StragglerBothRatio, StragglerBothLate and StragglerBothChance are enough where
-	// a host's ACKs are slow and it ends the steps as well, which rarely meet by
-	// chance. The ratio still leaves room for a longer way.
+	// StragglerBothRatio, StragglerBothLate, StragglerBothSteps and
+	// StragglerBothChance are enough where a host's ACKs are slow and it ends the
+	// steps as well, which rarely meet by chance: all of three steps among eight
+	// hosts are a 64th. The ratio still leaves room for a longer way.
 	StragglerBothRatio  float64
+	StragglerBothSteps  int
 	StragglerBothLate   float64
 	StragglerBothChance float64
 }
@@ -313,7 +315,8 @@ func Defaults(workers int) *Config {
 			StragglerAlone:      1,
 			StragglerBothRatio:  3,
 			StragglerBothLate:   0.08,
-			StragglerBothChance: 0.01,
+			StragglerBothSteps:  3,
+			StragglerBothChance: 0.02,
 			StragglerLoneRatio:  20,
 			NearNAK:             20_000,
 			CNPsNearNAK:         3,

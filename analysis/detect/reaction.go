@@ -38,8 +38,8 @@ const (
 )
 
 type reaction struct {
-	flows []senderRate // by FlowID of the row of the data
-	gap   int64
+	flows  []senderRate // by FlowID of the row of the data
+	limits *analysis.Limits
 }
 
 // senderRate is the newest windows of a row's data.
@@ -70,6 +70,16 @@ type cnpRun struct {
 	firstWindow, lastWin int64
 	fellAt               int64 // when lateWindows first held half the former rate or less; 0 never
 	wentOn               bool  // data was seen behind those
+	kept                 keptRate
+}
+
+// keptRate is the run up to the last CNP before which its sender still had its
+// former rate. What it does behind that, when it may have sent all it had, takes
+// nothing from that.
+type keptRate struct {
+	cnps, last, sent int64
+	lastFrame        uint64
+	late             int64
 }
 
 // former is the rate before the run, or where the row began with it the one at
@@ -79,7 +89,7 @@ func (r *cnpRun) former() int64 { return max(r.before, r.early) }
 func (r *cnpRun) length() int64 { return r.last - r.first }
 
 func newReaction(c *analysis.Config) analysis.Observer {
-	return &reaction{gap: c.Limits.CNPGap}
+	return &reaction{limits: &c.Limits}
 }
 
 func (r *reaction) Observe(b *analysis.Batch) {
@@ -89,7 +99,7 @@ func (r *reaction) Observe(b *analysis.Batch) {
 		case !counts(b, i):
 		case p.Op == ib.CNP:
 			if sender := b.Peer[i]; sender != analysis.NoFlow {
-				at(&r.flows, sender).told(p, r.gap)
+				at(&r.flows, sender).told(p, r.limits)
 			}
 		case p.MovesData():
 			at(&r.flows, b.Flow[i]).sent(p)
@@ -155,13 +165,13 @@ func (f *senderRate) sent(p *decode.Packet) {
 func lengthOf(p *decode.Packet) uint32 { return max(p.Len, p.PayloadLen) }
 
 // told takes a CNP for the sender.
-func (f *senderRate) told(p *decode.Packet, gap int64) {
+func (f *senderRate) told(p *decode.Packet, l *analysis.Limits) {
 	f.advance(p.Time)
 	if f.runs == nil {
 		f.runs = new(cnpRuns) // once in a row's life
 	}
 	run := &f.runs.now
-	if run.cnps == 0 || p.Time-run.last > gap {
+	if run.cnps == 0 || p.Time-run.last > l.CNPGap {
 		f.runs.close()
 		*run = cnpRun{first: p.Time, firstFrame: p.Frame, firstWindow: f.window, before: f.last(earlyWindows), earlier: f.runs.cnps}
 		f.runs.pending = 0
@@ -173,6 +183,9 @@ func (f *senderRate) told(p *decode.Packet, gap int64) {
 	f.runs.pending, run.after, run.wentOn = 0, 0, false
 	if f.window-run.firstWindow > lateWindows {
 		run.late = f.last(lateWindows)
+		if float64(run.late*earlyWindows) >= l.RateKept*float64(run.former()*lateWindows) {
+			run.kept = keptRate{run.cnps, run.last, run.sent, run.lastFrame, run.late}
+		}
 	}
 }
 
@@ -191,11 +204,13 @@ var reactionColumns = []report.Column{
 	{Name: "bytes", Unit: "bytes", Kind: report.Sum},
 	{Name: "rate_before", Unit: "bytes", Kind: report.Peak}, {Name: "rate_late", Unit: "bytes", Kind: report.Peak},
 	{Name: "rate_after", Unit: "bytes", Kind: report.Peak}, {Name: "went_on", Kind: report.Peak}, {Name: "halved_ns", Kind: report.Floor}, {Name: "cnps_before", Kind: report.Sum},
+	{Name: "kept_cnps", Kind: report.Sum}, {Name: "kept_last_ns", Kind: report.Peak}, {Name: "kept_bytes", Unit: "bytes", Kind: report.Sum},
+	{Name: "kept_last_frame", Kind: report.Peak}, {Name: "kept_rate", Unit: "bytes", Kind: report.Peak},
 }
 
 func (r *reaction) Report(rep *report.Report) {
 	t := report.Table{
-		Name: "runs", Help: "The longest run of CNPs that each sender's queue pair got, and its data in windows of 33 µs before, at the end of and behind it.",
+		Name: "runs", Help: "The longest run of CNPs that each sender's queue pair got, and its data in windows of 33 µs before, at the end of and behind it; kept is the run up to the last CNP before which its former rate still stood.",
 		Keys: []string{"src", "dst", "dest_qp", "first_ns"}, Columns: reactionColumns,
 	}
 	for id := range r.flows {
@@ -208,7 +223,8 @@ func (r *reaction) Report(rep *report.Report) {
 		if run := &runs.longest; run.cnps > 0 {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), strconv.FormatInt(run.first, 10)},
 				Values: []int64{run.cnps, run.last, int64(run.firstFrame), int64(run.lastFrame), run.sent,
-					run.former() / earlyWindows, run.late / lateWindows, run.after / lateWindows, oneIf(run.wentOn), run.fellAt, run.earlier}})
+					run.former() / earlyWindows, run.late / lateWindows, run.after / lateWindows, oneIf(run.wentOn), run.fellAt, run.earlier,
+					run.kept.cnps, run.kept.last, run.kept.sent, int64(run.kept.lastFrame), run.kept.late / lateWindows}})
 		}
 	}
 	addTable(rep, "reaction", t)

@@ -23,9 +23,18 @@ type toldRow struct {
 	fellAt                    int64 // 0 never
 	earlier                   int64 // CNPs before the run
 	marked                    bool  // its data bears marks here
+	kept                      keptRate
 }
 
 func (t *toldRow) length() int64 { return t.last - t.first }
+
+// while returns the run as long as the former rate stood.
+func (t *toldRow) while() *toldRow {
+	k := *t
+	k.cnps, k.last, k.sent, k.late = t.kept.cnps, max(t.first, t.kept.last), t.kept.sent, t.kept.late
+	k.frames = []uint64{t.frames[0], t.kept.lastFrame}
+	return &k
+}
 
 // rate is the rate that the CNPs left: where the row went on behind them, and
 // what stood in queues has drained, what it sent then.
@@ -42,7 +51,8 @@ func toldRows(r *report.Report) []toldRow {
 		first, _ := strconv.ParseInt(row.Key[3], 10, 64)
 		v := row.Values
 		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
-			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10]})
+			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10],
+			kept: keptRate{v[11], v[12], v[13], uint64(max(0, v[14])), v[15]}})
 	}
 	marks := map[[3]string]int64{}
 	for i := range r.Flows {
@@ -73,7 +83,12 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 		for i := range bySender[src] {
 			t := &bySender[src][i]
 			switch {
-			case t.ignored(told, link, c) || t.resisted(told, link, c):
+			case t.ignored(told, link, c) || t.outgrown(told, link, c) != nil:
+				kept++
+				if w := t.while(); worst == nil || w.sent > worst.sent {
+					worst = w
+				}
+			case t.resisted(told, link, c):
 				kept++
 				if worst == nil || t.sent > worst.sent {
 					worst = t
@@ -90,17 +105,29 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 }
 
 // linkWindow is what the link brings in a window: as the user says, or else at
-// least the most that was seen in one.
+// least the most that was seen in one, mirror copies left out.
 func linkWindow(r *report.Report, c *analysis.Config) float64 {
 	if c.LinkRate > 0 {
 		return c.LinkRate / 8e9 * windowNs
 	}
 	for i := range r.Sections {
 		if s := &r.Sections[i]; s.Name == "reaction" {
-			return float64(s.Value("fastest_window"))
+			return float64(s.Value("fastest_window")) * originals(r)
 		}
 	}
 	return 0
+}
+
+// originals is the share of frames that are no mirror copies.
+func originals(r *report.Report) float64 {
+	var frames, copies int64
+	for i := range r.Flows {
+		frames, copies = frames+r.Flows[i].Frames, copies+r.Flows[i].MirrorDuplicates
+	}
+	if copies <= 0 || frames <= copies {
+		return 1
+	}
+	return float64(frames-copies) / float64(frames)
 }
 
 // ignored reports whether a long run of CNPs left the rate as it was. Where the
@@ -108,6 +135,7 @@ func linkWindow(r *report.Report, c *analysis.Config) float64 {
 // takes to drain, so there something must tell that it has.
 func (t *toldRow) ignored(told []toldRow, link float64, c *analysis.Config) bool {
 	l := &c.Limits
+	t = t.while()
 	return t.length() >= l.IgnoredRun && t.cnps >= l.IgnoredCNPs && t.keeps(t.late, link, c) &&
 		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*link &&
 		(!t.marked || t.length() >= l.LongestQueue || t.outlasted(told, c))
@@ -122,6 +150,28 @@ func (t *toldRow) outlasted(told []toldRow, c *analysis.Config) bool {
 		return t.beside(&x, c) && x.fellAt > 0 && x.last >= x.fellAt &&
 			t.last-x.fellAt >= max(l.IgnoredSent, x.fellAt-x.first)
 	})
+}
+
+// outgrown returns the row of another sender to the same receiver, told as well,
+// whose fall had come through the queue that both share while this one's rate was
+// higher than before; or nil. That one was still told behind its fall, so that it
+// had not just sent all it had; where it was told earlier, what it took to fall
+// must have passed for this one, too. As in resisted, only the first CNPs count.
+func (t *toldRow) outgrown(told []toldRow, link float64, c *analysis.Config) *toldRow {
+	l := &c.Limits
+	t = t.while()
+	if t.earlier > 0 || t.length() < l.ResistedRun || t.cnps < l.ResistedCNPs || !t.keeps(t.late, link, c) ||
+		float64(t.late) < l.ResistedRise*float64(t.before) || float64(t.late) < l.ResistedShare*link {
+		return nil
+	}
+	for i := range told {
+		x := &told[i]
+		due := t.beside(x, c) || x.dst == t.dst && x.src != t.src && x.fellAt > t.first && t.length() >= x.fellAt-x.first+l.ResistedRun
+		if due && x.fellAt > 0 && x.fellAt <= t.last && x.fellAt < x.last && 2*x.late <= x.before {
+			return x
+		}
+	}
+	return nil
 }
 
 // beside reports whether another sender to the same receiver was told at the
@@ -162,9 +212,13 @@ func (t *toldRow) fallen(told []toldRow, c *analysis.Config) *toldRow {
 }
 
 func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float64, c *analysis.Config) report.Finding {
-	other := t.fallen(told, c)
-	rate := t.rate()
-	if t.ignored(told, link, c) {
+	other, rate, behind := t.fallen(told, c), t.rate(), int64(0)
+	if x := t.outgrown(told, link, c); x != nil && other == nil {
+		other, behind = x, x.late
+	} else if other != nil {
+		behind = other.after
+	}
+	if t.ignored(told, link, c) || t.outgrown(told, link, c) != nil {
 		rate = t.late
 	}
 	bits := func(window int64) string { return report.BitRate(window, windowNs) }
@@ -193,8 +247,8 @@ func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float
 		f.Confidence = report.Likely
 	}
 	if other != nil {
-		f.Summary += fmt.Sprintf("; %s, told as well, fell from %s to %s", other.src, bits(other.before), bits(other.after))
-		f.Values["other_before_bps"], f.Values["other_behind_bps"] = bps(other.before), bps(other.after)
+		f.Summary += fmt.Sprintf("; %s, told as well, fell from %s to %s", other.src, bits(other.before), bits(behind))
+		f.Values["other_before_bps"], f.Values["other_behind_bps"] = bps(other.before), bps(behind)
 	}
 	f.Summary += "."
 	return f

@@ -125,6 +125,34 @@ func TestSendersThatAreTold(t *testing.T) {
 			p.told(1, 460, 660)
 			p.told(2, 460, 660)
 		}, ""},
+		{"a sender before the queue that has sent all before the last CNP", func(p *plan) { p.sends(1, 0, 650, 90); p.told(1, 200, 800) }, report.Likely},
+		{"it has sent all long before the last CNP", func(p *plan) { p.sends(1, 0, 400, 90); p.told(1, 200, 800) }, ""},
+		{"it takes what another one gives up, and has sent all", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 420, 90)
+			p.sends(2, 0, 150, 45)
+			p.cuts(2, 150, 800, 20)
+			p.told(1, 50, 400)
+			p.told(2, 50, 500)
+		}, report.Possible},
+		{"the same, and the other one was told earlier", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 520, 90)
+			p.sends(2, 0, 150, 45)
+			p.cuts(2, 150, 800, 20)
+			p.told(1, 90, 490)
+			p.told(2, 50, 500)
+		}, report.Possible},
+		{"it takes what another one leaves that has sent all", func(p *plan) {
+			p.marked = true
+			p.sends(1, 0, 200, 50)
+			p.sends(1, 200, 420, 90)
+			p.sends(2, 0, 150, 45)
+			p.told(1, 50, 400)
+			p.told(2, 50, 150)
+		}, ""},
 		{"all hold their share as long as the queue stands, and fall behind it", func(p *plan) {
 			p.marked = true
 			for src := byte(1); src <= 4; src++ {
@@ -169,6 +197,20 @@ func TestReactionWithoutTheOtherDirectionOrARate(t *testing.T) {
 	if f := finding(t, findings(t, even.wire()), "cnp.no-reaction"); f.Confidence == report.Certain {
 		t.Error("a rate that nothing compares with is held to be certain")
 	}
+}
+
+// TestCopiesDoNotMakeTheLinkFaster mirrors every frame twice, with no rate given.
+func TestCopiesDoNotMakeTheLinkFaster(t *testing.T) {
+	var p plan
+	p.sends(1, 0, 800, 40)
+	p.told(1, 200, 700)
+	w := p.wire()
+	for _, f := range slices.Clone(w.frames) {
+		f.Time += 100
+		w.frames = append(w.frames, f)
+	}
+	slices.SortStableFunc(w.frames, func(a, b decode.Frame) int { return cmp.Compare(a.Time, b.Time) })
+	finding(t, findings(t, w), "cnp.no-reaction") // at twice the rate its share would be small
 }
 
 func TestRunsDoNotMindOddTimes(t *testing.T) {

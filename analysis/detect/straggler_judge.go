@@ -66,7 +66,7 @@ func readPace(r *report.Report, c *analysis.Config) *pace {
 }
 
 // readSteps takes the steps of the longest silence that leaves enough of them,
-// with most hosts in most.
+// with most hosts in most; where none does, enough for a sign beside another.
 func (v *pace) readSteps(r *report.Report, c *analysis.Config) {
 	rows := map[string]map[string]int64{}
 	for _, row := range r.Rows("straggler", "steps") {
@@ -75,6 +75,7 @@ func (v *pace) readSteps(r *report.Report, c *analysis.Config) {
 		}
 		rows[row.Key[0]][row.Key[1]] = row.Values[0]
 	}
+	found := false
 	for _, gap := range stepGaps {
 		key := strconv.FormatInt(gap, 10)
 		most, steady := int64(0), 0
@@ -86,8 +87,9 @@ func (v *pace) readSteps(r *report.Report, c *analysis.Config) {
 				steady++
 			}
 		}
-		if most >= int64(c.Limits.StragglerSteps) && steady >= stepHosts {
-			v.gap, v.steps = key, rows[key]
+		enough := most >= int64(c.Limits.StragglerSteps)
+		if steady >= stepHosts && (enough || !found && most >= int64(c.Limits.StragglerBothSteps)) {
+			v.gap, v.steps, found = key, rows[key], enough
 		}
 	}
 	for _, row := range r.Rows("straggler", "last") {
@@ -99,11 +101,11 @@ func (v *pace) readSteps(r *report.Report, c *analysis.Config) {
 
 // outlier asks for either sign at its full strength, or for both together.
 func (v *pace) outlier(host string, l *analysis.Limits) (*slowness, *tardiness) {
-	slow, late := v.slow(host, l.StragglerBothRatio, l), v.late(host, l.StragglerBothLate, l)
+	slow, late := v.slow(host, l.StragglerBothRatio, l), v.late(host, l.StragglerBothSteps, l.StragglerBothLate, l)
 	if slow != nil && late != nil && late.chance <= l.StragglerBothChance {
 		return slow, late
 	}
-	if late = v.late(host, l.StragglerLate, l); late != nil && (late.chance > l.StragglerChance || late.alone < l.StragglerAlone) {
+	if late = v.late(host, l.StragglerSteps, l.StragglerLate, l); late != nil && (late.chance > l.StragglerChance || late.alone < l.StragglerAlone) {
 		late = nil // or the end of a row of hosts that wait for each other, or that begin one after the other
 	}
 	if slow = v.slow(host, l.StragglerRatio, l); slow != nil && slow.askers == 1 && slow.ratio() < l.StragglerLoneRatio {
@@ -220,9 +222,9 @@ type tardiness struct {
 // late asks whether a host ends more steps, and later, than chance would have it.
 // Only hosts with a like share of the work can be compared: the root of a tree or
 // the end of a chain is last by its place.
-func (v *pace) late(host string, least float64, l *analysis.Limits) *tardiness {
+func (v *pace) late(host string, enough int, least float64, l *analysis.Limits) *tardiness {
 	row, steps := v.last[host], v.steps[host]
-	if row == nil || steps < int64(l.StragglerSteps) || !v.alike(v.sent, host) || !v.alike(v.received, host) {
+	if row == nil || steps < int64(enough) || !v.alike(v.sent, host) || !v.alike(v.received, host) {
 		return nil
 	}
 	t := &tardiness{last: row[lastCount], steps: steps, ns: row[lastNs] / row[lastCount], begin: row[lastBegin] / row[lastCount], row: row}

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type collective struct {
 	late         int64 // it begins later by that
 	after        int64 // a step's writes of the slow host come that much after the others'
 	double       bool  // it sends twice as much
+	messages     int   // of each host in a step; 0 stands for collectiveMessages
 }
 
 const collectiveMessages = 4
@@ -39,7 +41,7 @@ func (c *collective) play() *wire {
 		var all []send
 		for _, h := range d.Perm(c.hosts) {
 			src, dst := byte(h+1), byte((h+1)%c.hosts+1)
-			n := collectiveMessages
+			n := cmp.Or(c.messages, collectiveMessages)
 			if c.double && src == c.slow {
 				n *= 2
 			}
@@ -88,6 +90,8 @@ func TestStragglersAndWhatLooksLikeThem(t *testing.T) {
 		{"one that is slower between its messages", collective{hosts: 8, steps: 12, slow: 5, after: 10 * usec}, true},
 		{"one that sends twice as much", collective{hosts: 8, steps: 12, slow: 5, double: true}, false},
 		{"one that begins late, in too few steps", collective{hosts: 8, steps: 3, slow: 5, late: 50 * usec}, false},
+		{"one that is slower between its messages and acknowledges late, in three steps", collective{hosts: 8, steps: 3, slow: 5, messages: 8, after: 10 * usec, ack: 40 * usec}, true},
+		{"the same, in two steps", collective{hosts: 8, steps: 2, slow: 5, messages: 12, after: 10 * usec, ack: 40 * usec}, false},
 		{"too few peers", collective{hosts: 3, steps: 12, slow: 2, ack: 60 * usec, late: 50 * usec}, false},
 	} {
 		r := findings(t, test.play.play())

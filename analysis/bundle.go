@@ -37,10 +37,16 @@ type bundle struct {
 	// cannot be had from ACKs, since the next request may have been under way.
 	// 0 unknown.
 	turn   [2]int64
-	conns  []conn // what CM said, oldest first, at most connsMax
+	late   [2]int64 // requests that came late, by direction
+	lost   [2]int64 // and that were lost before the tap
+	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket
 	unsure int // rows whose responses may answer several rows
 }
+
+// overtaken reports whether requests of a direction overtake each other time and
+// again: more of them came late than were lost before the tap.
+func (b *bundle) overtaken(dir uint8) bool { return b.late[dir] > b.lost[dir] }
 
 type bundleKey struct {
 	lo, hi  [16]byte

@@ -47,7 +47,7 @@ func (r *row) calledFor(ids *idOrder, p *decode.Packet) bool {
 	}
 	n := r.req.rec.naks.naming(p.PSN)
 	first := &r.req.rec.tent[0]
-	return n != nil && first.PSN == p.PSN && first.Time-n.time < quickestTurn && r.couldFollow(n, p) && p.Time-first.Time > copyWithin
+	return n != nil && first.PSN == p.PSN && first.Time-n.time < r.quickestTurn() && r.couldFollow(n, p) && p.Time-first.Time > copyWithin
 }
 
 // The times within which a packet that looks like one just seen is a copy.

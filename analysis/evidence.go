@@ -26,6 +26,12 @@ const evidenceFrames = 4
 // emit records an event: for the observers of this batch, and as evidence.
 func (s *shard) emit(e Event) {
 	s.batch.Events = append(s.batch.Events, e)
+	switch r := s.rows[e.Flow]; e.Kind {
+	case Reordered:
+		r.bundle.late[r.dir] += int64(e.Count)
+	case LostUpstream:
+		r.bundle.lost[r.dir] += int64(e.Count)
+	}
 	if e.Kind.Measure() {
 		return // no evidence
 	}

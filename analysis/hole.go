@@ -157,16 +157,6 @@ func (hs *holes) closed() int {
 	return -1
 }
 
-// overtaken reports whether any of the holes was filled by a packet that came late.
-func (hs *holes) overtaken() bool {
-	for i := range hs.list {
-		if hs.list[i].fate == fateLate {
-			return true
-		}
-	}
-	return false
-}
-
 // fill takes [from, to) out of all open holes.
 func (hs *holes) fill(from, to ib.PSN) {
 	for i := 0; i < len(hs.list) && hs.open > 0; i++ {

@@ -333,7 +333,14 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 
 // quickestTurn is the time, ns, within which no adapter that a NAK reaches has
 // the packet it asks for on the wire again: it fetches it from the host's memory.
-const quickestTurn = 1_000
+// Where packets overtake each other time and again, what comes a little later is
+// rather one of those as well.
+func (r *row) quickestTurn() int64 {
+	if r.bundle.overtaken(r.dir) {
+		return 1_000
+	}
+	return 600
+}
 
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.
@@ -350,7 +357,7 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := p.Time - n.time
-			return since >= quickestTurn && p.PSN == n.psn || since >= r.turnaround()
+			return since >= r.quickestTurn() && p.PSN == n.psn || since >= r.turnaround()
 		}
 	}
 	return waited > s.patience(r)

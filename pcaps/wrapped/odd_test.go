@@ -161,7 +161,7 @@ func snapped() sample {
 func snappedVXLAN() sample {
 	return cut(wrapping{name: "snapped-vxlan.pcap", link: decode.LinkEthernet, over: over4,
 		wrap:  func(x inner) []byte { return x.overUDP(4789, vxlan(0x08, 0, 5001, x.frame)) },
-		front: 50, rows: []string{}, finds: []string{noRoCE},
+		front: 50, rows: []string{}, finds: []string{}, // the snap length may hide RoCE
 		want: func(i int, p *decode.Packet) {
 			*p = below4(p)
 			p.Status = decode.Truncated

@@ -317,18 +317,71 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 	if n == nil || !p.IPv6 && r.idsRise() {
 		return
 	}
-	for i := range rec.holes.list {
-		h := &rec.holes.list[i]
-		if h.fate != fateLost || !h.has(p.PSN) || h.closer.kind != RetransmittedNAK || h.closer.time < n.time || p.Time-h.closer.time > s.patience(r)+slowReaction {
-			continue
-		}
-		was := h.closer
-		r.bundle.turn[r.dir] = was.turn // nobody turned around that fast
-		s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
-		s.overturn(r, i, p, LostUpstream)
-		n.used = false
+	i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
+		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.time >= n.time && p.Time-h.closer.time <= s.patience(r)+slowReaction
+	})
+	if i < 0 {
 		return
 	}
+	first := rec.holes.list[i]
+	r.bundle.turn[r.dir] = first.closer.turn // nobody turned around that fast
+	s.notResent(r, i, p)
+	n.used = false
+	s.lateWith(r, &first, p)
+}
+
+// lateWith takes back, too, what came right behind the first of late packets and
+// closed the rest of its hole: they were late together.
+func (s *shard) lateWith(r *row, first *hole, p *decode.Packet) {
+	rec := r.req.rec
+	if rec.pass.frame != first.closer.frame {
+		return // there has been another pass since
+	}
+	for psn := p.PSN.Add(1); ; psn = psn.Add(1) {
+		i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
+			return h.fate == fateLost && h.has(psn) && h.gap == first.gap && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time
+		})
+		if i < 0 {
+			break
+		}
+		late := decode.Packet{PSN: psn, Time: rec.holes.list[i].closer.time, Frame: rec.holes.list[i].closer.frame}
+		s.notResent(r, i, &late)
+	}
+	s.noPass(r, p)
+}
+
+// noPass takes back what a resend pass seemed to skip that was none.
+func (s *shard) noPass(r *row, p *decode.Packet) {
+	rec := r.req.rec
+	for i := 0; i < len(rec.holes.list); i++ {
+		h := rec.holes.list[i]
+		if h.fate != fateOpen || h.pass != rec.pass.number || !h.start.Before(rec.pass.high) {
+			continue
+		}
+		if h.sure {
+			s.emit(Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame, Ref: p.Frame})
+		}
+		rec.holes.drop(i)
+		i--
+	}
+}
+
+// notResent takes back that a resend, of the packet's PSN, closed the hole at
+// index i.
+func (s *shard) notResent(r *row, i int, p *decode.Packet) {
+	rec := r.req.rec
+	was, named := rec.holes.list[i].closer, rec.holes.list[i].naked
+	s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
+	s.overturn(r, i, p, LostUpstream)
+	rec.doubts = slices.DeleteFunc(rec.doubts, func(d doubt) bool {
+		if d.psn != p.PSN || d.seen != was.frame {
+			return false
+		}
+		if !named {
+			s.needless(r, &d)
+		}
+		return true
+	})
 }
 
 // cameAgain tells a single resent packet from a late one where neither IDs nor

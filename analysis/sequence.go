@@ -133,7 +133,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	fresh := !p.PSN.Before(q.high)
 	switch ahead := p.PSN.Sub(q.cur); {
 	case !q.known:
-		if !fresh {
+		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
 		}
 	case ahead >= 0 && s.askedAlone(r, p):

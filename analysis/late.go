@@ -327,25 +327,25 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 	r.bundle.turn[r.dir] = first.closer.turn // nobody turned around that fast
 	s.notResent(r, i, p)
 	n.used = false
-	s.lateWith(r, &first, p)
+	s.lateWith(r, &first, p, p.Time-n.time)
 }
 
-// lateWith takes back, too, what came right behind the first of late packets and
-// closed the rest of its hole: they were late together.
-func (s *shard) lateWith(r *row, first *hole, p *decode.Packet) {
+// lateWith takes back, too, that others closed holes behind the first of late
+// packets, sooner than its sender turned around in now: they were late as well.
+func (s *shard) lateWith(r *row, first *hole, p *decode.Packet, turn int64) {
 	rec := r.req.rec
 	if rec.pass.frame != first.closer.frame {
 		return // there has been another pass since
 	}
-	for psn := p.PSN.Add(1); ; psn = psn.Add(1) {
+	for {
 		i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
-			return h.fate == fateLost && h.has(psn) && h.gap == first.gap && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time
+			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time && h.closer.time-h.time < turn
 		})
 		if i < 0 {
 			break
 		}
-		late := decode.Packet{PSN: psn, Time: rec.holes.list[i].closer.time, Frame: rec.holes.list[i].closer.frame}
-		s.notResent(r, i, &late)
+		h := &rec.holes.list[i]
+		s.notResent(r, i, &decode.Packet{PSN: h.start, Time: h.closer.time, Frame: h.closer.frame})
 	}
 	s.noPass(r, p)
 }

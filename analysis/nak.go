@@ -256,9 +256,6 @@ func (s *shard) judgeDoubt(r *row, d *doubt) {
 		s.needless(r, d)
 		return
 	}
-	if pass := &r.req.rec.pass; d.resent != 0 && d.psn == pass.start {
-		r.req.rec.needed = pass.number
-	}
 	s.lostBehind(r, d)
 }
 

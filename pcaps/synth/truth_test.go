@@ -125,3 +125,24 @@ func TestResponsesToARepeatedREADLostAllAreOpen(t *testing.T) {
 		t.Error("no repeated READ lost all its responses, where seven in ten are lost")
 	}
 }
+
+// TestTheFirstOfAPassMayLookLikeACopy delays a packet so that two NAKs follow each
+// other, and the pass that the second one draws begins with what the first pass
+// has just sent. Where IDs tell nothing, a mirror's copy of that packet looks the
+// same; but the rest of the pass, which goes on, does not.
+func TestTheFirstOfAPassMayLookLikeACopy(t *testing.T) {
+	play := func(ids synth.IDs) (certain, open int64) {
+		s := &synth.Scenario{
+			Seed: 1, Network: synth.Network{Delay: 5 * us, IDs: ids},
+			Connections: []synth.Connection{{From: 1, To: 2, PathMTU: 1024, Work: []synth.Work{synth.Write(9000).Times(20).Every(2 * us)}}},
+			Faults:      []synth.Fault{synth.Delay(synth.Requests(1).Number(8), time.Microsecond)},
+		}
+		row := synth.Run(s).Truth.Rows[0]
+		return row.Counts["retransmitted"], row.Opened("retransmitted")
+	}
+	all, none := play(synth.RisingIDs)
+	certain, open := play(synth.ConstantIDs)
+	if none != 0 || all < 10 || certain != all-1 || open < 1 {
+		t.Errorf("%d resends and %d open where IDs rise, %d and %d where they do not", all, none, certain, open)
+	}
+}

@@ -2,6 +2,7 @@ package synth_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,5 +145,23 @@ func TestTheFirstOfAPassMayLookLikeACopy(t *testing.T) {
 	certain, open := play(synth.ConstantIDs)
 	if none != 0 || all < 10 || certain != all-1 || open < 1 {
 		t.Errorf("%d resends and %d open where IDs rise, %d and %d where they do not", all, none, certain, open)
+	}
+}
+
+// TestUnansweredREADsOfUnknownLengthAreFound plays READs of which nothing tells the
+// path MTU: each pass of the timer repeats several of them.
+func TestUnansweredREADsOfUnknownLengthAreFound(t *testing.T) {
+	all := synth.Scenarios()
+	s := all[slices.IndexFunc(all, func(s *synth.Scenario) bool { return s.Name == "reads-unanswered" })]
+	r := analyze(t, s, synth.Run(s))
+	for _, rule := range []string{"peer.read-unanswered", "retransmit.exhausted"} {
+		if !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Rule == rule }) {
+			t.Errorf("%s is not found", rule)
+		}
+	}
+	for i := range r.Flows {
+		if f := &r.Flows[i]; f.RetransmittedTimeout != f.Retransmitted {
+			t.Errorf("%d of %d resends towards %#x are put down to the timer", f.RetransmittedTimeout, f.Retransmitted, f.DestQP)
+		}
 	}
 }

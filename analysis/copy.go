@@ -32,9 +32,13 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 func (rec *recovery) doubtful(ids *idOrder, p *decode.Packet) bool {
 	for i := range rec.tent {
 		t := &rec.tent[i]
-		if t.PSN == p.PSN && t.Op == p.Op && t.IPID == p.IPID && copyTag(t) == copyTag(p) {
-			return !p.IPv6 && ids.tells(p.IPID) || p.Time-t.Time <= copyWithinView
+		if t.PSN != p.PSN || t.Op != p.Op || t.IPID != p.IPID || copyTag(t) != copyTag(p) {
+			continue
 		}
+		if i == 0 && p.Time-t.Time > copyWithin && rec.naks.naming(p.PSN) != nil {
+			return !p.IPv6 && ids.tells(p.IPID) // the first was late, and this is what the NAK asked for
+		}
+		return !p.IPv6 && ids.tells(p.IPID) || p.Time-t.Time <= copyWithinView
 	}
 	return false
 }

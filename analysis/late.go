@@ -317,18 +317,71 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 	if n == nil || !p.IPv6 && r.idsRise() {
 		return
 	}
-	for i := range rec.holes.list {
-		h := &rec.holes.list[i]
-		if h.fate != fateLost || !h.has(p.PSN) || h.closer.kind != RetransmittedNAK || h.closer.time < n.time || p.Time-h.closer.time > s.patience(r)+slowReaction {
-			continue
-		}
-		was := h.closer
-		r.bundle.turn[r.dir] = was.turn // nobody turned around that fast
-		s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
-		s.overturn(r, i, p, LostUpstream)
-		n.used = false
+	i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
+		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.time >= n.time && p.Time-h.closer.time <= s.patience(r)+slowReaction
+	})
+	if i < 0 {
 		return
 	}
+	first := rec.holes.list[i]
+	r.bundle.turn[r.dir] = first.closer.turn // nobody turned around that fast
+	s.notResent(r, i, p)
+	n.used = false
+	s.lateWith(r, &first, p, p.Time-n.time)
+}
+
+// lateWith takes back, too, that others closed holes behind the first of late
+// packets, sooner than its sender turned around in now: they were late as well.
+func (s *shard) lateWith(r *row, first *hole, p *decode.Packet, turn int64) {
+	rec := r.req.rec
+	if rec.pass.frame != first.closer.frame {
+		return // there has been another pass since
+	}
+	for {
+		i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
+			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time && h.closer.time-h.time < turn
+		})
+		if i < 0 {
+			break
+		}
+		h := &rec.holes.list[i]
+		s.notResent(r, i, &decode.Packet{PSN: h.start, Time: h.closer.time, Frame: h.closer.frame})
+	}
+	s.noPass(r, p)
+}
+
+// noPass takes back what a resend pass seemed to skip that was none.
+func (s *shard) noPass(r *row, p *decode.Packet) {
+	rec := r.req.rec
+	for i := 0; i < len(rec.holes.list); i++ {
+		h := rec.holes.list[i]
+		if h.fate != fateOpen || h.pass != rec.pass.number || !h.start.Before(rec.pass.high) {
+			continue
+		}
+		if h.sure {
+			s.emit(Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame, Ref: p.Frame})
+		}
+		rec.holes.drop(i)
+		i--
+	}
+}
+
+// notResent takes back that a resend, of the packet's PSN, closed the hole at
+// index i.
+func (s *shard) notResent(r *row, i int, p *decode.Packet) {
+	rec := r.req.rec
+	was, named := rec.holes.list[i].closer, rec.holes.list[i].naked
+	s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
+	s.overturn(r, i, p, LostUpstream)
+	rec.doubts = slices.DeleteFunc(rec.doubts, func(d doubt) bool {
+		if d.psn != p.PSN || d.seen != was.frame {
+			return false
+		}
+		if !named {
+			s.needless(r, &d)
+		}
+		return true
+	})
 }
 
 // quickestTurn is the time, ns, within which no adapter that a NAK reaches has

@@ -66,6 +66,18 @@ func TestLatePackets(t *testing.T) {
 			ids:    []idMode{rising},
 		},
 		{
+			name:   "late packets behind the NAK that they drew are late together, where the resend comes behind them",
+			script: "A: 0-2 (3-4) 5-6! B: nak:3 A: late:3 late:4 B: +-8 nak:4 A: +5 3 +9 4 7! B: ack:7",
+			want:   "gap@3 out_of_order@3-4 needless_nak@3-4 retransmission_nak@3-4 spurious_retransmission@3",
+			ids:    noOrder,
+		},
+		{
+			name:   "a late packet is not taken for the resend, of which the true one would be a copy",
+			script: "A: 0-2 (3) 4-5! B: nak:3 A: +-8 late:3 +8 3-5! B: ack:5",
+			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-5",
+			ids:    noOrder,
+		},
+		{
 			name:   "an original that comes behind its ACK takes the miss back",
 			script: "A: 0-2 (3) (4) 5! B: ack:5 A: late:4 6! B: ack:6",
 			want:   "gap@3 out_of_order@4 not_captured@3",

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -100,7 +102,21 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 	if !p.PSN.Before(q.high) || p.PSN.Before(q.first) {
 		return // what it asks for has not passed yet, or before the capture began
 	}
+	if rec.reads.hides(q, p.PSN) {
+		s.open(r, p.PSN, p.PSN.Add(1), p, true)
+		s.nameHole(r, p.PSN)
+		return
+	}
 	s.doubt(r, p)
+}
+
+// hides reports whether the PSN of a NAK, which has not passed although the one
+// behind it has, was missing behind a READ of unknown length, where no hole shows.
+func (rd *reads) hides(q *requests, psn ib.PSN) bool {
+	if q.pass > 0 || q.recent.get(psn) != nil || q.recent.get(psn.Add(1)) == nil {
+		return false
+	}
+	return slices.ContainsFunc(rd.list, func(e read) bool { return !e.known && e.start.Before(psn) })
 }
 
 // nameHole marks the PSN of a NAK in every hole that has it.
@@ -200,7 +216,7 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 		d := rec.doubts[i]
 		if d.answered == 0 && d.psn.Before(end) {
 			d.answered, d.answer, d.nak = p.Time, p.Frame, isNAK(p)
-			if short && d.psn == rec.pass.start && d.resent != 0 && d.psn.Add(1).Before(end) {
+			if short && d.psn == rec.pass.start && d.resent != 0 && (d.psn.Add(1).Before(end) || d.nak && rec.pass.sent == 1) {
 				rec.needed = rec.pass.number
 				s.lostBehind(r, &d)
 				continue
@@ -217,9 +233,10 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 
 // stopsShort reports whether an answer up to end, amid a pass that a NAK drew,
 // shows that the receiver threw away what had followed the packet it asked for:
-// packets behind end that passed long before are not covered. Had the NAK been drawn by a late packet, the receiver would have
-// taken all that came behind it, or, where it takes nothing out of order, nothing
-// but that packet.
+// packets behind end that passed long before are not covered. Had the NAK been
+// drawn by a late packet, the receiver would have taken all that came behind it,
+// or, where it takes nothing out of order, nothing but that packet. Then only a
+// packet behind it could draw a further NAK, and none but the resend has passed.
 func (s *shard) stopsShort(r *row, end ib.PSN, t int64) bool {
 	q := &r.req
 	pass := &q.rec.pass
@@ -237,9 +254,9 @@ func (s *shard) judgeDoubt(r *row, d *doubt) {
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
 	if arrived || early {
 		s.needless(r, d)
-	} else {
-		s.lostBehind(r, d)
+		return
 	}
+	s.lostBehind(r, d)
 }
 
 func (s *shard) lostBehind(r *row, d *doubt) {

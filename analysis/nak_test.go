@@ -36,6 +36,16 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3-9",
 		},
 		{
+			name:   "a NAK was needed whose only resend a further NAK answers, too soon, long after anything else passed",
+			script: "A: 0-9! B: +20 nak:3 A: +30 3 B: +-9 nak:4 A: +30 4 B: ack:9",
+			want:   "lost_downstream@3-4 retransmission_nak@3-4",
+		},
+		{
+			name:   "a resend after an RNR NAK was needed, however soon its answer comes",
+			script: "A: 0-3! B: rnr:1 A: +200 1-3! B: +-9 ack:3",
+			want:   "retransmission_rnr@1-3 rnr_stall@1",
+		},
+		{
 			name:   "a NAK for a PSN that came while one before it was missing is needless",
 			script: "A: 0-2 (3) 4-6! late:3 B: nak:3 nak:5 A: 3-5 6! B: ack:6",
 			want:   "gap@3 out_of_order@3 needless_nak@3,5 retransmission_nak@3-6 spurious_retransmission@3-4",

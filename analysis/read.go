@@ -17,6 +17,7 @@ type reads struct {
 	seen  bool   // high is set
 
 	lastResponse int64
+	upset        int64 // when a response last passed before an earlier one; 0 never
 }
 
 // read is one READ request, or one asked again.
@@ -352,7 +353,7 @@ func (s *shard) passOver(r, g *row, i int, p *decode.Packet) {
 func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	rd := &r.req.rec.reads
 	e := &rd.list[j]
-	if e.done {
+	if e.done || e.refusedBy(&r.req.rec.pass) && p.PSN.Before(e.start) {
 		return
 	}
 	e.done = true
@@ -394,10 +395,18 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	}
 }
 
+// refusedBy reports whether the READ was sent before the requester followed a NAK
+// that asks for what lies before it or for the READ itself: the responder may not
+// have taken it.
+func (e *read) refusedBy(pass *passInfo) bool {
+	return e.first == 0 && !e.resent && pass.cause == RetransmittedNAK && e.time < pass.time && !e.start.Before(pass.start)
+}
+
 // missResponses opens a hole in the responses.
 func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 	rd := &r.req.rec.reads
 	rd.holes.lastGap++
+	rd.upset = p.Time
 	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
 	s.emit(Event{Kind: ResponseGap, Count: 1, Flow: g.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	if out, full := rd.holes.add(h); full {

@@ -34,6 +34,26 @@ func TestReads(t *testing.T) {
 			want:   "",
 		},
 		{
+			name:   "READs of unknown length that a timer has asked again are one pass",
+			script: "A: read:0x3 read:5x3 read:9x3 +5000 read:0x3 read:5x3 read:9x3 +5000 read:0x3 read:5x3 read:9x3",
+			want:   "retransmission_timeout@0×2,5×2,9×2 timeout@0×2 outstanding@0×10",
+		},
+		{
+			name:   "READs of unknown length that a NAK has asked again are one pass",
+			script: "A: read:0x? read:5x? read:9x? B: nak:0 A: read:0x? read:5x? read:9x?",
+			want:   "lost_downstream@0 retransmission_nak@0,5,9 outstanding@0×10",
+		},
+		{
+			name:   "a request missing behind a READ of unknown length was lost where a NAK names it",
+			script: "A: read:0x? (4) 5-6! B: nak:4 A: 4-6! B: ack:6",
+			want:   "gap@4 lost_upstream@4 retransmission_nak@4-6",
+		},
+		{
+			name:   "a READ that passed between a NAK and what it drew was not taken",
+			script: mtu + "A: read:2x3 5 B: nak:2 A: read:6x3 9 read:2x3 5 read:6x3 9! B: resp:2-4 ack:5 resp:6-8 ack:9",
+			want:   "lost_downstream@2 retransmission_nak@2,5-6,9",
+		},
+		{
 			name:   "the path MTU may be learnt from the responses",
 			script: "A: read:0x3 B: resp:0-2 A: read:3x3 B: rfirst:3 rlast:5",
 			want:   "response_gap@4 response_unresolved@4",

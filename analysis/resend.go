@@ -30,6 +30,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.measure(NAKReaction, r, p, n.frame, p.Time-n.time)
 	case RetransmittedRNR:
 		rec.rnr.used, rec.naks = true, nakList{}
+		rec.needed = q.pass + 1 // the receiver had no buffer for what came before
 		stalled := r
 		if r.peer != nil {
 			stalled = r.peer
@@ -69,6 +70,22 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	}
 }
 
+// passGoesOn reports whether the current resend pass goes on at the packet,
+// behind a READ of unknown length: it lies beyond that READ, had passed before
+// the pass began, and nothing that came since asks for a pass of its own.
+func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if q.pass == 0 || p.PSN.Before(q.cur) || p.Time-q.last >= shortestTimer {
+		return false
+	}
+	e := q.recent.get(p.PSN)
+	if e == nil || e.time >= q.rec.pass.time {
+		return false
+	}
+	rec := q.rec
+	return max(rec.reads.lastResponse, rec.naks.last().time, rec.rnr.time) <= q.last || s.cause(r, p) == RetransmittedUnknown
+}
+
 // slowReaction is how long a requester may sit on a NAK, or on a response that
 // shows one before it missing, ns, before a resend is rather put down to its
 // timer. Software takes milliseconds; timers of four and
@@ -91,6 +108,13 @@ func (q *requests) passedOver(p *decode.Packet) bool {
 	return q.una.After(next) || q.unaPlain && q.una == next
 }
 
+// behindAnswered reports whether the request before psn is one that is answered
+// by data.
+func (q *requests) behindAnswered(psn ib.PSN) bool {
+	e := q.recent.get(psn.Add(-1))
+	return q.rec.reads.endsAt(psn) || e != nil && e.op.Is(ib.AnsweredByRead|ib.IsAtomic)
+}
+
 // cause tells why a resend pass starts at the packet.
 func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	q := &r.req
@@ -109,8 +133,11 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if n != nil && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK // of which the first packets are missing
 	}
-	if q.unaSet && q.una.After(p.PSN) && silence < shortestTimer && rec.reads.endsAt(p.PSN) {
-		return RetransmittedImplied // of which the READ is missing: the rest had arrived
+	if q.unaSet && !q.una.Before(p.PSN) && silence < shortestTimer && q.behindAnswered(p.PSN) {
+		return RetransmittedImplied // of which the READ or atomic is missing: the rest had arrived
+	}
+	if upset := rec.reads.upset; upset != 0 && silence < shortestTimer && p.Time-upset < s.patience(r) && !rec.naks.last().set {
+		return RetransmittedImplied // drawn by a response that came before an earlier one
 	}
 	switch {
 	case r.peer != nil && silence >= shortestTimer:

@@ -96,16 +96,12 @@ func (r *row) soon(sent, t int64, nak bool) bool {
 	rtt := r.minRTT()
 	if nak {
 		rtt = min(rtt, r.bundle.prompt[r.dir])
-		if r.bundle.prompts[r.dir] < promptsNeeded {
+		if r.bundle.prompts[r.dir] == 0 {
 			rtt = rtt * 2 / 3
 		}
 	}
 	return r.knowsRTT() && t-sent < rtt*3/4
 }
-
-// promptsNeeded is how many answers that were sent at once must have been seen
-// before the shortest of their round trips is taken for what it is.
-const promptsNeeded = 4
 
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.

@@ -82,8 +82,8 @@ var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99}
 // is packets whose IPv4 IDs do not tell late from resent, and READs that are lost,
 // late and asked for again at the same time.
 var weaker = map[string]float64{
-	"response_lost_upstream": 0.96, "response_reordered": 0.97, "response_not_captured": 0.98, "retransmitted_implied": 0.98, "reordered": 0.98,
-	"response_retransmitted": 0.975, "lost_upstream": 0.985,
+	"response_lost_upstream": 0.97, "response_reordered": 0.98, "response_not_captured": 0.98, "reordered": 0.985,
+	"response_retransmitted": 0.98, "lost_upstream": 0.985,
 }
 
 // exactly is how many of the rows in which one thing went wrong have to be exact,

@@ -126,10 +126,10 @@ func (s *stream) timeout(c *counter, x *record) {
 
 // likeCopy leaves open what a packet is that comes so soon behind another one
 // with its PSN, and with no NAK between, that it looks like a copy. Where IDs
-// tell, it does not.
-func (s *stream) likeCopy(c *counter, x *record, n int) {
+// tell, it does not. It reports whether it did.
+func (s *stream) likeCopy(c *counter, x *record, n int) bool {
 	if n == 0 || s.idsTell() {
-		return
+		return false
 	}
 	for _, y := range s.inPlaces()[:n] {
 		if y.packet.bth.PSN != x.packet.bth.PSN || x.time-y.time > copyView {
@@ -137,9 +137,10 @@ func (s *stream) likeCopy(c *counter, x *record, n int) {
 		}
 		if !slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.isNAK() && y.place < a.place && a.place < x.place }) {
 			c.open(x.packet, looksCopied, append(s.causes(), "mirror_duplicates", s.column("lost_upstream"), s.column("reordered"), "spurious", "messages")...)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // copyView is how soon behind another one a packet looks like its copy, in ns.

@@ -18,10 +18,18 @@ func (s *stream) resends(c *counter) {
 		if end := p.next(); n == 0 || high.Before(end) {
 			high = end
 		}
-		s.resend(c, x, known)
+		if !s.likeCopy(c, x, n) || s.goesOn(x, n) {
+			s.resend(c, x, known)
+		}
 		s.timeout(c, x)
-		s.likeCopy(c, x, n)
 	}
+}
+
+// goesOn reports whether the packet captured as number n goes on with a pass
+// where the one before it stood.
+func (s *stream) goesOn(x *record, n int) bool {
+	before := s.inPlaces()[n-1].packet
+	return before.pass == x.packet.pass && before.order < x.packet.order
 }
 
 // asked reports whether the capture shows the READ that a response answers.

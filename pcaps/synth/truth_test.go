@@ -2,6 +2,7 @@ package synth_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,5 +124,44 @@ func TestResponsesToARepeatedREADLostAllAreOpen(t *testing.T) {
 	s.Faults[0] = synth.Lose(synth.ReadResponses(1).ByChance(0.7))
 	if often := synth.Run(s).Truth.Rows[1]; often.Opened("response_lost_upstream") == 0 {
 		t.Error("no repeated READ lost all its responses, where seven in ten are lost")
+	}
+}
+
+// TestTheFirstOfAPassMayLookLikeACopy delays a packet so that two NAKs follow each
+// other, and the pass that the second one draws begins with what the first pass
+// has just sent. Where IDs tell nothing, a mirror's copy of that packet looks the
+// same; but the rest of the pass, which goes on, does not.
+func TestTheFirstOfAPassMayLookLikeACopy(t *testing.T) {
+	play := func(ids synth.IDs) (certain, open int64) {
+		s := &synth.Scenario{
+			Seed: 1, Network: synth.Network{Delay: 5 * us, IDs: ids},
+			Connections: []synth.Connection{{From: 1, To: 2, PathMTU: 1024, Work: []synth.Work{synth.Write(9000).Times(20).Every(2 * us)}}},
+			Faults:      []synth.Fault{synth.Delay(synth.Requests(1).Number(8), time.Microsecond)},
+		}
+		row := synth.Run(s).Truth.Rows[0]
+		return row.Counts["retransmitted"], row.Opened("retransmitted")
+	}
+	all, none := play(synth.RisingIDs)
+	certain, open := play(synth.ConstantIDs)
+	if none != 0 || all < 10 || certain != all-1 || open < 1 {
+		t.Errorf("%d resends and %d open where IDs rise, %d and %d where they do not", all, none, certain, open)
+	}
+}
+
+// TestUnansweredREADsOfUnknownLengthAreFound plays READs of which nothing tells the
+// path MTU: each pass of the timer repeats several of them.
+func TestUnansweredREADsOfUnknownLengthAreFound(t *testing.T) {
+	all := synth.Scenarios()
+	s := all[slices.IndexFunc(all, func(s *synth.Scenario) bool { return s.Name == "reads-unanswered" })]
+	r := analyze(t, s, synth.Run(s))
+	for _, rule := range []string{"peer.read-unanswered", "retransmit.exhausted"} {
+		if !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Rule == rule }) {
+			t.Errorf("%s is not found", rule)
+		}
+	}
+	for i := range r.Flows {
+		if f := &r.Flows[i]; f.RetransmittedTimeout != f.Retransmitted {
+			t.Errorf("%d of %d resends towards %#x are put down to the timer", f.RetransmittedTimeout, f.Retransmitted, f.DestQP)
+		}
 	}
 }

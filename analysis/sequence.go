@@ -163,14 +163,6 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	return s.accept(r, p, span, known)
 }
 
-// passGoesOn reports whether a packet behind a READ whose length is not known
-// belongs to the same resend pass: it lies ahead, nothing else asks for it, and no
-// timer can have run out since.
-func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
-	q := &r.req
-	return q.pass > 0 && !p.PSN.Before(q.cur) && q.rec.naks.naming(p.PSN) == nil && p.Time-q.last < min(s.patience(r), shortestTimer)
-}
-
 func (q *requests) holeInPass(p ib.PSN) *hole {
 	if q.rec == nil {
 		return nil

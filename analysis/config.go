@@ -221,6 +221,10 @@ type Limits struct {
 	// burst's highest rate, before the first loss of a queue that overflowed: no
 	// switch for RoCE gives a port less buffer.
 	IncastQueue int64
+	// IncastAbove is how many times as much as any one host sends must come to a
+	// receiver before a queue behind the tap is held to have overflowed, where the
+	// link's rate is not known: hosts that have little to send do not show it.
+	IncastAbove float64
 	// StragglerSamples is the number of ACK round trips from which a host's median
 	// is compared, and StragglerRatio how many times that of its peers it must be:
 	// a path of more hops in one fabric makes two or three times. StragglerExcess
@@ -304,6 +308,7 @@ func Defaults(workers int) *Config {
 			MemberFrames:        100,
 			InSeries:            0.05,
 			IncastSenders:       3,
+			IncastAbove:         2,
 			IncastQueue:         64_000,
 			StragglerSamples:    20,
 			StragglerRatio:      4,

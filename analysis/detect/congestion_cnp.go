@@ -32,6 +32,10 @@ func (v *congestionView) withoutCE(c *analysis.Config) []report.Finding {
 			if f.Confidence == report.Possible {
 				f.Not += " So few may stand near a NAK by chance, and their marks be set behind the tap."
 			}
+			if missed := total(v.rows[g.key.back()], func(f *report.Flow) int64 { return f.NotCaptured + f.ResponseNotCaptured }); missed > 0 {
+				f.Severity, f.Confidence = report.Info, report.Possible
+				f.Not += fmt.Sprintf(" But %s of that data not captured, and may have been marked.", report.CountedWere(missed, "packet"))
+			}
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
 		} else {
 			f.Severity = report.Info // which is what congestion control looks like from a tap before the queue

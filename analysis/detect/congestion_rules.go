@@ -37,7 +37,7 @@ var congestionRules = []report.Rule{
 		Name: "cnp.without-ce", Severities: []report.Severity{report.Notice, report.Info},
 		Brief: "CNPs with no marked data in view: triggered by loss, or marked behind the tap",
 		Means: "A receiver tells a sender to slow down, and no frame that it got is marked at the tap. Either its adapter answers loss with CNPs, or the congested queue lies between the tap and the receiver, which is what congestion control looks like from there.",
-		Computed: "CNPs from one host to another where data the other way is in view and no frame of it is marked. Where two thirds of them stand within 20 µs (Limits.NearNAK) of a NAK sequence error of the same queue pair, before or behind it, loss triggers them: a notice, or info where they are fewer than 3 (Limits.CNPsNearNAK). " +
+		Computed: "CNPs from one host to another where data the other way is in view and no frame of it is marked. Where two thirds of them stand within 20 µs (Limits.NearNAK) of a NAK sequence error of the same queue pair, before or behind it, loss triggers them: a notice, or info where they are fewer than 3 (Limits.CNPsNearNAK), or where the capture misses packets of that data. " +
 			"Otherwise the marks are set behind the tap: info. The count is of CNPs.",
 		Not: "Not a failure of ECN. One marked frame in view is enough for nothing to be said, and data that is not captured is not judged. A few marks that only the capture lost would look the same.",
 		Do: "Near NAKs: look for the loss first (loss.upstream, loss.downstream); roce_slow_restart_cnps counts CNPs of slow restart, and np_ecn_marked_roce_packets of the receiver stands still. " +

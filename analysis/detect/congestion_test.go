@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -105,6 +106,27 @@ func TestCNPNearNAKIsTriggeredByLoss(t *testing.T) {
 		f := finding(t, findings(t, w), "cnp.without-ce")
 		if !strings.Contains(f.Summary, "loss triggers them") {
 			t.Errorf("%s: %s", order, f.Summary)
+		}
+	}
+}
+
+// What the capture missed may have been marked, so that loss as the cause of CNPs
+// is no more than a possibility.
+func TestCNPsBesideMissedDataAreOnlyInfo(t *testing.T) {
+	for _, missed := range []int64{0, 1} {
+		peer, back := uint32(0x110), uint32(0x10)
+		r := &report.Report{
+			Totals: report.Totals{RoCE: 1},
+			Flows: []report.Flow{
+				{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 0x10, PeerQP: &peer, Transport: "RC", Version: 2, DataFrames: 50, NotCaptured: missed},
+				{Src: "10.0.0.2", Dst: "10.0.0.1", DestQP: 0x110, PeerQP: &back, Transport: "RC", Version: 2, CNPs: 4},
+			},
+		}
+		addTable(r, "congestion", report.Table{Name: "hosts", Keys: []string{"src", "dst"}, Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
+			Rows: []report.Row{{Key: []string{"10.0.0.1", "10.0.0.2"}, Values: []int64{50, 0, 0, 0, 0}}, {Key: []string{"10.0.0.2", "10.0.0.1"}, Values: []int64{0, 0, 0, 4, 4}}}})
+		want := []report.Severity{report.Notice, report.Info}[missed]
+		if f := finding(t, judgeCongestion(r, analysis.Defaults(1)), "cnp.without-ce"); f.Severity != want {
+			t.Errorf("%d packets missed: %s, want %s: %s", missed, f.Severity, want, f.Not)
 		}
 	}
 }

@@ -195,12 +195,13 @@ func (x *incast) oneQueue(sent int64, c *analysis.Config) bool {
 }
 
 // exceeds reports whether more came than the link of the receiver carries, as far
-// as that is known, with a fifth of room.
+// as that is known, with a fifth of room; where it is not, much more than any one
+// host sends.
 func (x *incast) exceeds(sent int64, c *analysis.Config) bool {
 	if c.LinkRate > 0 {
-		sent = int64(c.LinkRate / 8e9 * float64(burstWindows[0].ns))
+		return 5*x.peak() >= 6*int64(c.LinkRate/8e9*float64(burstWindows[0].ns))
 	}
-	return 5*x.peak() >= 6*sent
+	return float64(x.peak()) >= c.Limits.IncastAbove*float64(sent)
 }
 
 // sides returns the losses before and behind the tap.

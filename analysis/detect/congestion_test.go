@@ -125,7 +125,8 @@ func TestCNPsBesideMissedDataAreOnlyInfo(t *testing.T) {
 		addTable(r, "congestion", report.Table{Name: "hosts", Keys: []string{"src", "dst"}, Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
 			Rows: []report.Row{{Key: []string{"10.0.0.1", "10.0.0.2"}, Values: []int64{50, 0, 0, 0, 0}}, {Key: []string{"10.0.0.2", "10.0.0.1"}, Values: []int64{0, 0, 0, 4, 4}}}})
 		want := []report.Severity{report.Notice, report.Info}[missed]
-		if f := finding(t, judgeCongestion(r, analysis.Defaults(1)), "cnp.without-ce"); f.Severity != want {
+		r.Findings = judgeCongestion(r, analysis.Defaults(1))
+		if f := finding(t, r, "cnp.without-ce"); f.Severity != want {
 			t.Errorf("%d packets missed: %s, want %s: %s", missed, f.Severity, want, f.Not)
 		}
 	}

@@ -196,16 +196,6 @@ func addTable(r *report.Report, section string, t report.Table) {
 	}
 }
 
-// tableOf returns a table, nil where the report does not have it.
-func tableOf(r *report.Report, section, table string) *report.Table {
-	for i := range r.Sections {
-		if s := &r.Sections[i]; s.Name == section {
-			return s.Table(table)
-		}
-	}
-	return nil
-}
-
 // columns names columns that add up.
 func columns(unit string, names ...string) []report.Column {
 	out := make([]report.Column, len(names))

@@ -14,11 +14,11 @@ type setUps map[hosts][]int64
 // setUpsOf reads the table of connections.
 func setUpsOf(r *report.Report) setUps {
 	out := setUps{}
-	t := tableOf(r, "connection", "connections")
+	t := r.Table("connection", "connections")
 	if t == nil {
 		return out
 	}
-	ready := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Name == "ready_ns" })
+	ready := t.Column("ready_ns")
 	if ready < 0 {
 		return out
 	}

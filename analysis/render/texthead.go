@@ -32,6 +32,7 @@ func (p *page) head(r *report.Report, f *facts) {
 	p.entry(0, headLabel, "Unusual", wireLine(r, report.OddTable, ": "))
 	p.entry(0, headLabel, "LLDP", dcbLine(r))
 	p.entry(0, headLabel, "Flows", flowLine(r, f))
+	p.entry(0, headLabel, "Managed", connectionLine(r))
 	p.entry(0, headLabel, "Quality", qualityLine(r, f))
 	p.entry(0, headLabel, "Latency", latencyLine(r))
 	p.verdict(r, f)

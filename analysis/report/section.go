@@ -65,16 +65,28 @@ func (r *Report) Section(name string) *Section {
 	return &r.Sections[len(r.Sections)-1]
 }
 
-// Rows returns the rows of a table, none where the report does not have it.
-func (r *Report) Rows(section, table string) []Row {
+// Table returns a table of a section, nil where the report does not have it.
+func (r *Report) Table(section, table string) *Table {
 	for i := range r.Sections {
 		if s := &r.Sections[i]; s.Name == section {
-			if t := s.Table(table); t != nil {
-				return t.Rows
-			}
+			return s.Table(table)
 		}
 	}
 	return nil
+}
+
+// Rows returns the rows of a table, none where the report does not have it.
+func (r *Report) Rows(section, table string) []Row {
+	if t := r.Table(section, table); t != nil {
+		return t.Rows
+	}
+	return nil
+}
+
+// Column returns the place of a column among the values of a row, -1 where the
+// table does not have it.
+func (t *Table) Column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // MostFirst returns rows by their first column, the largest first.

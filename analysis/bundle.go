@@ -45,8 +45,8 @@ type bundle struct {
 }
 
 // overtaken reports whether requests of a direction overtake each other time and
-// again: more of them came late than were lost before the tap.
-func (b *bundle) overtaken(dir uint8) bool { return b.late[dir] > b.lost[dir] }
+// again: more than twice as many came late as were lost before the tap.
+func (b *bundle) overtaken(dir uint8) bool { return b.late[dir] > 2*b.lost[dir]+1 }
 
 type bundleKey struct {
 	lo, hi  [16]byte

@@ -24,7 +24,11 @@ var Burst = add(analysis.Analyzer{
 // What bounds a burst: it ends with a silence of burstGap, and after burstMost in
 // any case, so that long transfers are judged piece by piece. It needs
 // burstSenders to be one.
+//
+// A queue that is full takes next to nothing from anybody, so that within
+// burstMoment most senders lose; chance losses lie all over the burst.
 const (
+	burstMoment  = 25_000    // ns
 	burstGap     = 100_000   // ns
 	burstMost    = 1_000_000 // ns
 	burstSenders = 3

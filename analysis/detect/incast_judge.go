@@ -157,7 +157,7 @@ func (b *burstRow) losses(all []lossAt) {
 		b.frames = append(b.frames, l.frame)
 		senders := map[string]bool{}
 		for _, m := range in[i:] {
-			if m.ns-l.ns <= burstGap {
+			if m.ns-l.ns <= burstMoment {
 				senders[m.src] = true
 			}
 		}

@@ -27,7 +27,7 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 		s.cover(r, p.PSN, p)
 		rec := r.req.recovery()
 		rec.rnr = nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame}
-	case isNAK(p):
+	case p.IsSequenceNAK():
 		s.sequenceNAK(r, g, p)
 	case p.Syndrome.Type() == ib.NAK:
 		s.cover(r, p.PSN, p)
@@ -138,9 +138,9 @@ func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 		case !e.psn.Before(end) || e.answered != 0:
 			kept = append(kept, e)
 		case !r.knowsRTT():
-			e.answered, e.answer, e.nak = p.Time, p.Frame, isNAK(p)
+			e.answered, e.answer, e.nak = p.Time, p.Frame, p.IsSequenceNAK()
 			kept = append(kept, e)
-		case r.needless(rec, &e, p.Time, isNAK(p)):
+		case r.needless(rec, &e, p.Time, p.IsSequenceNAK()):
 			s.needlessResend(r, &e, p.Frame)
 		}
 	}

@@ -102,7 +102,7 @@ const enough = 3
 // namesLostStart reports whether a NAK asks for a packet just before the first
 // one that the tap saw.
 func namesLostStart(w *window, p *decode.Packet) bool {
-	return isNAK(p) && w.first.Sub(p.PSN) <= beforeFirst
+	return p.IsSequenceNAK() && w.first.Sub(p.PSN) <= beforeFirst
 }
 
 // convinces reports whether the response in g, which fits this candidate alone,

@@ -61,7 +61,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 	newest := true
 	for i := len(r.bundle.held) - 1; i >= 0; i-- {
 		h := &r.bundle.held[i]
-		if h.row.dir != r.dir && isNAK(&h.packet) && h.packet.PSN == p.PSN {
+		if h.row.dir != r.dir && h.packet.IsSequenceNAK() && h.packet.PSN == p.PSN {
 			return false // it may be what that asks for
 		}
 		if h.row != r {

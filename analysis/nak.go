@@ -7,11 +7,6 @@ import (
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
-// isNAK reports whether the packet is a PSN-sequence NAK.
-func isNAK(p *decode.Packet) bool {
-	return p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence
-}
-
 // nakInfo is the last NAK of a kind.
 type nakInfo struct {
 	set   bool
@@ -215,7 +210,7 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 	for i := range rec.doubts {
 		d := rec.doubts[i]
 		if d.answered == 0 && d.psn.Before(end) {
-			d.answered, d.answer, d.nak = p.Time, p.Frame, isNAK(p)
+			d.answered, d.answer, d.nak = p.Time, p.Frame, p.IsSequenceNAK()
 			if short && d.psn == rec.pass.start && d.resent != 0 && (d.psn.Add(1).Before(end) || d.nak && rec.pass.sent == 1) {
 				rec.needed = rec.pass.number
 				s.lostBehind(r, &d)

@@ -27,7 +27,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	if pass.cause != RetransmittedTimeout || pass.answered || pass.sent == 0 {
 		return
 	}
-	if r.soon(pass.time, p.Time, isNAK(p)) && end.Before(pass.high) {
+	if r.soon(pass.time, p.Time, p.IsSequenceNAK()) && end.Before(pass.high) {
 		return // an answer to what was sent before the timeout
 	}
 	if !end.After(pass.start) && p.Syndrome.Type() == ib.ACK && !p.Op.Is(ib.IsReadResponse) {
@@ -35,7 +35,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	}
 	pass.answered = true
 	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
-		nak: isNAK(p), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
+		nak: p.IsSequenceNAK(), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
 	if a.read {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}

@@ -169,6 +169,11 @@ const MSNCut = 1 << 24
 // captured.
 func (p *Packet) HasSyndrome() bool { return p.Op.Is(ib.IsAck) && (p.HasExt || p.MSN == MSNCut) }
 
+// IsSequenceNAK reports whether the packet is a NAK for a PSN sequence error.
+func (p *Packet) IsSequenceNAK() bool {
+	return p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence
+}
+
 // MovesData reports whether the packet carries, asks for or returns user data
 // (SEND, WRITE, READ response, atomics) outside the management queue pairs: the
 // packets that fill links, and that hashing must spread.

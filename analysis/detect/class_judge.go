@@ -111,7 +111,7 @@ func (v *classView) outliers() []report.Finding {
 			f := report.Finding{
 				Rule: "class.dscp-outlier", Severity: report.Warning, Host: h.src, Toward: h.dst, Confidence: report.Certain, Flow: only(flows), FirstNs: first, LastNs: last, Count: n,
 				Values: map[string]int64{"queue_pairs": n, "siblings": queuePairs[usual], "lost": lost, "lost_in_all": total(v.flowsOn(h, ""), (*report.Flow).Lost),
-					"dscp": dscpNumber(x.dscp)},
+					"dscp": number(x.dscp)},
 				Filter: "infiniband && " + between(h) + " && " + dscpField(h.src) + " == " + x.dscp,
 				Not:    "Not CNPs or connection management, which have classes of their own.",
 				Advice: "Find what sets the traffic class of this queue pair: NCCL_IB_TC, cma_roce_tos, the traffic_class of its address handle. Switches give DSCP " + x.dscp + " another queue, seldom a lossless one.",
@@ -125,15 +125,10 @@ func (v *classView) outliers() []report.Finding {
 	return out
 }
 
-func dscpNumber(text string) int64 {
-	n, _ := strconv.Atoi(text)
-	return int64(n)
-}
-
 // flowsOn returns the rows of a direction, those on one DSCP where it is given.
 func (v *classView) flowsOn(h hosts, dscp string) []*report.Flow {
 	var flows []*report.Flow
-	n := dscpNumber(dscp)
+	n := number(dscp)
 	for i := range v.r.Flows {
 		f := &v.r.Flows[i]
 		if hostsOf(f) == h && f.DestQP > 1 && (dscp == "" || slices.Contains(f.DSCPs, uint16(n))) {

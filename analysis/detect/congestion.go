@@ -58,7 +58,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 			c.told(b, i)
 			b.Note(analysis.CNPSeen, i)
 			continue
-		case p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence:
+		case p.IsSequenceNAK():
 			f.refused(p, c.near)
 		case p.MovesData():
 			f.data(p)

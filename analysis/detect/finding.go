@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -84,6 +85,16 @@ func total(flows []*report.Flow, column func(*report.Flow) int64) int64 {
 		n += column(f)
 	}
 	return n
+}
+
+// originals is the share of the frames of rows that are no mirror copies.
+func originals(flows []*report.Flow) float64 {
+	frames := total(flows, func(f *report.Flow) int64 { return f.Frames })
+	copies := total(flows, func(f *report.Flow) int64 { return f.MirrorDuplicates })
+	if copies <= 0 || frames <= copies {
+		return 1
+	}
+	return float64(frames-copies) / float64(frames)
 }
 
 // evidence joins what rows kept of one kind of event: the first and last few
@@ -274,6 +285,12 @@ func adapterText(m [6]byte) string {
 
 // qpText is a queue pair number as tables hold it.
 func qpText(n uint32) string { return fmt.Sprintf("%#x", n) }
+
+// number reads what a key cell of a table holds as a number; 0 where it is none.
+func number(cell string) int64 {
+	n, _ := strconv.ParseInt(cell, 10, 64)
+	return n
+}
 
 // sortedKeys returns the keys of a map in order, for a judge's result must not
 // depend on the order of maps.

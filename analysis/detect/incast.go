@@ -5,7 +5,6 @@ import (
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Burst watches what arrives at each receiver from everywhere at once.
@@ -112,7 +111,7 @@ func (b *burst) Watch(p *decode.Packet) {
 	switch {
 	case p.Status == decode.RoCE && p.MovesData():
 		b.data(p)
-	case p.Status == decode.RoCE && p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence:
+	case p.Status == decode.RoCE && p.IsSequenceNAK():
 		b.refused(p)
 	case p.Status == decode.PFC || p.Status == decode.Pause:
 		b.paused(p)

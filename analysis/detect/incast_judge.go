@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -49,7 +48,7 @@ type lossAt struct {
 
 func readBursts(r *report.Report) *burstView {
 	v := &burstView{toward: map[string][]*report.Flow{}, bursts: map[string][]report.Row{}, losses: map[string][]lossAt{}}
-	v.sent = r.Section("incast").Value("peak_sent_10us")
+	v.sent = r.Value("incast", "peak_sent_10us")
 	needless := map[[3]string]bool{}
 	for _, g := range groupBy(r, func(f *report.Flow) string { return f.Dst }) {
 		v.toward[g.key] = g.flows
@@ -79,11 +78,6 @@ func readBursts(r *report.Report) *burstView {
 	return v
 }
 
-func number(s string) int64 {
-	n, _ := strconv.ParseInt(s, 10, 64)
-	return n
-}
-
 // incast is the bursts towards one receiver.
 type incast struct {
 	dst                  string
@@ -111,11 +105,8 @@ type burstRow struct {
 func (b *burstRow) end() int64 { return b.start + b.values[burstLengthAt] }
 
 func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
-	x := &incast{dst: row.Key[0], row: row.Values, flows: v.toward[row.Key[0]], real: 1}
-	frames := total(x.flows, func(f *report.Flow) int64 { return f.Frames })
-	if copies := total(x.flows, func(f *report.Flow) int64 { return f.MirrorDuplicates }); copies > 0 && frames > copies {
-		x.real = float64(frames-copies) / float64(frames)
-	}
+	x := &incast{dst: row.Key[0], row: row.Values, flows: v.toward[row.Key[0]]}
+	x.real = originals(x.flows)
 	pauses, one := 0, x.oneQueue(v.sent, c)
 	for _, r := range v.bursts[x.dst] {
 		b := burstRow{start: number(r.Key[1]), values: r.Values}

@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/rocescope/rocescope/analysis/report"
 )
@@ -23,12 +22,12 @@ type pathMTUs struct {
 func judgeMTUMismatch(r *report.Report) []report.Finding {
 	p := &pathMTUs{r: r, seen: map[[3]string][]sizeSeen{}, asked: map[[3]string][]sizeSeen{}, flows: map[[3]string][]*report.Flow{}, taken: map[*report.Flow]bool{}}
 	for _, row := range r.Rows("mtu", "path-mtu") {
-		mtu, _ := strconv.ParseInt(row.Key[3], 10, 64)
+		mtu := number(row.Key[3])
 		k, x := [3]string(row.Key[:3]), row.Values
 		p.seen[k] = append(p.seen[k], sizeSeen{mtu, x[0], x[1], x[2], x[3], x[4]})
 	}
 	for _, row := range r.Rows("mtu", "negotiated") {
-		mtu, _ := strconv.ParseInt(row.Key[3], 10, 64)
+		mtu := number(row.Key[3])
 		k, x := [3]string(row.Key[:3]), row.Values
 		p.asked[k] = append(p.asked[k], sizeSeen{mtu: mtu, firstFrame: x[0], lastFrame: x[0], firstNs: x[1], lastNs: x[1]})
 	}

@@ -176,7 +176,7 @@ func reached(p *decode.Packet) (end ib.PSN, ok bool) {
 	switch {
 	case !p.Op.Is(ib.IsAck):
 		return p.PSN.Add(1), true
-	case p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence:
+	case p.IsSequenceNAK():
 		return p.PSN, true
 	}
 	return p.PSN.Add(1), p.HasSyndrome()

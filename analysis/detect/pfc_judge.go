@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -164,7 +163,7 @@ func (v *pfcView) storms() []report.Finding {
 
 func (v *pfcView) stormFinding(x *pausing, row report.Row, n int64) report.Finding {
 	held, frames, unbroken := row.Values[0], row.Values[1], row.Values[2]
-	from, _ := strconv.ParseInt(row.Key[3], 10, 64)
+	from := number(row.Key[3])
 	f := report.Finding{
 		Rule: "pfc.storm", Severity: report.Critical, Confidence: report.Certain, Host: x.about(), FirstNs: from, LastNs: from + held, Count: n,
 		Frames: fewFrames([]uint64{uint64(max(0, row.Values[3])), uint64(max(0, row.Values[4]))}),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -48,7 +47,7 @@ func (t *toldRow) rate() int64 {
 func toldRows(r *report.Report) []toldRow {
 	var out []toldRow
 	for _, row := range r.Rows("reaction", "runs") {
-		first, _ := strconv.ParseInt(row.Key[3], 10, 64)
+		first := number(row.Key[3])
 		v := row.Values
 		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
 			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10],
@@ -110,24 +109,7 @@ func linkWindow(r *report.Report, c *analysis.Config) float64 {
 	if c.LinkRate > 0 {
 		return c.LinkRate / 8e9 * windowNs
 	}
-	for i := range r.Sections {
-		if s := &r.Sections[i]; s.Name == "reaction" {
-			return float64(s.Value("fastest_window")) * originals(r)
-		}
-	}
-	return 0
-}
-
-// originals is the share of frames that are no mirror copies.
-func originals(r *report.Report) float64 {
-	var frames, copies int64
-	for i := range r.Flows {
-		frames, copies = frames+r.Flows[i].Frames, copies+r.Flows[i].MirrorDuplicates
-	}
-	if copies <= 0 || frames <= copies {
-		return 1
-	}
-	return float64(frames-copies) / float64(frames)
+	return float64(r.Value("reaction", "fastest_window")) * originals(pointers(r.Flows))
 }
 
 // ignored reports whether a long run of CNPs left the rate as it was. Where the

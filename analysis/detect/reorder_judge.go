@@ -2,7 +2,6 @@ package detect
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -51,7 +50,7 @@ func typicalLateness(steps []report.Row) (half, longest int64) {
 	}
 	for _, row := range steps {
 		if sum += row.Values[0]; 2*sum >= all {
-			half, _ = strconv.ParseInt(row.Key[2], 10, 64)
+			half = number(row.Key[2])
 			break
 		}
 	}

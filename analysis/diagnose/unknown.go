@@ -33,31 +33,12 @@ func (u *unknown) say(n int64, narrows bool, what, why, instead string) {
 
 // direction speaks of connections of which only one side is here.
 func (u *unknown) direction(r *report.Report) {
-	type pair struct{ a, b string }
-	ways := map[pair]bool{}
-	for i := range r.Flows {
-		if f := &r.Flows[i]; f.Transport == "RC" || f.Transport == "XRC" {
-			ways[pair{f.Src, f.Dst}] = true
-		}
-	}
-	seen := map[pair]bool{}
-	for i := range r.Flows {
-		seen[pair{r.Flows[i].Src, r.Flows[i].Dst}] = true
-	}
-	var oneWay, connected int64
-	for w := range ways {
-		switch back := (pair{w.b, w.a}); {
-		case !seen[back]:
-			oneWay, connected = oneWay+1, connected+1
-		case w.a <= w.b || !ways[back]:
-			connected++
-		}
-	}
+	pairs := r.HostPairs()
 	what := "losses behind the tap and round trips"
-	if oneWay < connected {
-		what += " of " + report.Counted(oneWay, "host pair")
+	if pairs.OneWay < pairs.Connected {
+		what += " of " + report.Counted(pairs.OneWay, "host pair")
 	}
-	u.say(oneWay, true, what, "Only one direction of these connections is here, so that no answer can be seen: neither what arrived, nor NAKs, nor CNPs.",
+	u.say(pairs.OneWay, true, what, "Only one direction of these connections is here, so that no answer can be seen: neither what arrived, nor NAKs, nor CNPs.",
 		"Mirror the port in both directions (rx and tx), or merge the captures of both: rocescope A.pcap B.pcap.")
 }
 

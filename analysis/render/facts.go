@@ -14,17 +14,12 @@ type facts struct {
 	severities                        [4]int64
 }
 
-// hosts is a pair of addresses.
-type hosts struct{ a, b string }
-
-func (h hosts) reverse() hosts { return hosts{h.b, h.a} }
-
 func factsOf(r *report.Report) facts {
 	var f facts
 	for i := range r.Captures {
 		f.addCapture(&r.Captures[i])
 	}
-	f.addFlows(r.Flows)
+	f.addFlows(r)
 	for i := range r.Findings {
 		if rank := r.Findings[i].Severity.Rank(); rank < len(f.severities) {
 			f.severities[rank]++
@@ -46,45 +41,19 @@ func (f *facts) addCapture(c *report.Capture) {
 	f.dropped += c.Dropped
 }
 
-// addFlows counts queue pairs and pairs of hosts. Only a connection must be
-// answered: that nothing comes back to a datagram says nothing.
-func (f *facts) addFlows(flows []report.Flow) {
+// addFlows counts queue pairs and pairs of hosts.
+func (f *facts) addFlows(r *report.Report) {
 	type queuePair struct {
 		host string
 		qp   uint32
 	}
 	queuePairs := map[queuePair]bool{}
-	seen := map[hosts]bool{} // every direction
-	connected := map[hosts]bool{}
-	for i := range flows {
-		row := &flows[i]
-		if row.Src == report.Other {
-			continue
-		}
-		queuePairs[queuePair{row.Dst, row.DestQP}] = true
-		way := hosts{row.Src, row.Dst}
-		seen[way] = true
-		if row.Transport != "UC" && row.Transport != "UD" {
-			connected[way] = true
+	for i := range r.Flows {
+		if row := &r.Flows[i]; row.Src != report.Other {
+			queuePairs[queuePair{row.Dst, row.DestQP}] = true
 		}
 	}
 	f.queuePairs = int64(len(queuePairs))
-	f.hostPairs = unordered(seen)
-	f.connected = unordered(connected)
-	for way := range connected {
-		if !seen[way.reverse()] {
-			f.oneWay++
-		}
-	}
-}
-
-// unordered counts pairs, both directions as one.
-func unordered(ways map[hosts]bool) int64 {
-	var n int64
-	for way := range ways {
-		if way.a <= way.b || !ways[way.reverse()] {
-			n++
-		}
-	}
-	return n
+	pairs := r.HostPairs()
+	f.hostPairs, f.connected, f.oneWay = pairs.All, pairs.Connected, pairs.OneWay
 }

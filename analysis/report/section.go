@@ -83,6 +83,16 @@ func (r *Report) Rows(section, table string) []Row {
 	return nil
 }
 
+// Value returns the measure of a section, 0 where the report does not have it.
+func (r *Report) Value(section, measure string) int64 {
+	for i := range r.Sections {
+		if s := &r.Sections[i]; s.Name == section {
+			return s.Value(measure)
+		}
+	}
+	return 0
+}
+
 // Column returns the place of a column among the values of a row, -1 where the
 // table does not have it.
 func (t *Table) Column(name string) int {

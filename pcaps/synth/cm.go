@@ -22,36 +22,20 @@ const greeting = "rocescope sample"
 // gsi is the management queue pair of a host.
 type gsi struct{ psn ib.PSN }
 
-func (c *conn) clientPort() uint16 { return clientPort + uint16(c.number) }
+// rooms are the bytes that messages have for private data.
+var rooms = map[ib.CMAttr]int{
+	ib.AttrREQ: 92, ib.AttrMRA: 222, ib.AttrREJ: 148, ib.AttrREP: 196, ib.AttrRTU: 224, ib.AttrDREQ: 220, ib.AttrDREP: 224,
+}
+
+func (c *conn) clientPort() uint16 { return clientPort + uint16(c.number) + 1000*uint16(c.round) }
 
 func (c *conn) flowLabel() uint32 {
 	return (uint32(c.clientPort())*31 + servicePort) & 0xFFFFF
 }
 
-// request opens the connection: REQ, REP, RTU. Each side works once it knows
-// that the other is ready.
-func (c *conn) request() {
-	c.manage(c.a, ib.AttrREQ, &roce.REQ{REQ: c.req()}, c.rdmaCM(), 92, func(*packet) {
-		c.manage(c.b, ib.AttrREP, &roce.REP{REP: c.rep()}, []byte(greeting), 196, func(*packet) {
-			rtu := &roce.RTU{RTU: ib.RTU{LocalCommID: c.ids[0], RemoteCommID: c.ids[1]}}
-			c.manage(c.a, ib.AttrRTU, rtu, nil, 224, func(*packet) { c.b.post(c.Back) })
-			c.a.post(c.Work)
-		})
-	})
-}
-
-// disconnect closes it: DREQ, DREP.
-func (c *conn) disconnect() {
-	dreq := &roce.DREQ{DREQ: ib.DREQ{LocalCommID: c.ids[0], RemoteCommID: c.ids[1], RemoteQPN: c.b.qpn}}
-	c.manage(c.a, ib.AttrDREQ, dreq, nil, 220, func(*packet) {
-		drep := &roce.DREP{DREP: ib.DREP{LocalCommID: c.ids[1], RemoteCommID: c.ids[0]}}
-		c.manage(c.b, ib.AttrDREP, drep, nil, 224, func(*packet) {})
-	})
-}
-
-// manage sends a message of connection management, whose private data has room
-// bytes.
-func (c *conn) manage(e *endpoint, attr ib.CMAttr, body gopacket.SerializableLayer, private []byte, room int, arrive func(*packet)) {
+// manage sends a message of connection management, with what the application
+// says in it.
+func (c *conn) manage(e *endpoint, attr ib.CMAttr, body gopacket.SerializableLayer, private []byte, arrive func()) {
 	h := e.host
 	bth := ib.BTH{Opcode: ib.Of(ib.UD, ib.SendOnly), MigReq: true, PKey: 0xFFFF, DestQP: ib.GSIQP, PSN: h.gsi.psn}
 	h.gsi.psn = h.gsi.psn.Add(1)
@@ -59,10 +43,31 @@ func (c *conn) manage(e *endpoint, attr ib.CMAttr, body gopacket.SerializableLay
 	h.urgent = append(h.urgent, &packet{
 		from: h, to: e.peer.host, conn: c, kind: isManagement, bth: bth,
 		ext:     []gopacket.SerializableLayer{&roce.DETH{DETH: ib.DETH{QKey: ib.GSIQKey, SrcQP: ib.GSIQP}}, &roce.MAD{MAD: mad}, body},
-		payload: append(private, make([]byte, room-len(private))...),
-		port:    c.port, dscp: dataClass, ecn: decode.ECT0, arrive: arrive,
+		payload: append(private, make([]byte, rooms[attr]-len(private))...),
+		port:    c.port, dscp: dataClass, ecn: decode.ECT0, number: c.message(attr),
+		arrive: func(p *packet) {
+			if p.damaged {
+				c.world.drop(p)
+				return
+			}
+			arrive()
+		},
 	})
 	h.wake(0)
+}
+
+// attr is which message of connection management a packet is; 0 none.
+func (p *packet) attr() ib.CMAttr {
+	if p.kind != isManagement {
+		return 0
+	}
+	return ib.CMAttr(p.ext[1].(*roce.MAD).AttrID)
+}
+
+// message counts the messages of a kind.
+func (c *conn) message(attr ib.CMAttr) int {
+	c.messages[attr]++
+	return c.messages[attr]
 }
 
 // transaction is the same in a question and its answers.
@@ -81,18 +86,35 @@ func (c *conn) req() ib.REQ {
 	}
 	return ib.REQ{
 		LocalCommID: c.ids[0], ServiceID: ib.ServiceIDOf(ib.PortSpaceTCP, servicePort), LocalCAGUID: uint64(c.a.host.number),
-		LocalQPN: c.a.qpn, ResponderResources: readDepth, InitiatorDepth: readDepth, RemoteCMTimeout: 20, LocalCMTimeout: 20,
-		TransportType: uint8(c.Transport >> 5), StartPSN: c.b.req.una, RetryCount: retries, PKey: 0xFFFF,
-		PathMTU: ib.MTUOf(c.mtu()), RNRRetry: 7, MaxCMRetries: 15, Primary: path,
+		LocalQPN: c.a.qpn, ResponderResources: readDepth, InitiatorDepth: readDepth, RemoteCMTimeout: c.Setup.timeout(), LocalCMTimeout: c.Setup.timeout(),
+		TransportType: uint8(c.Transport >> 5), StartPSN: c.b.first, RetryCount: retries, PKey: 0xFFFF,
+		PathMTU: ib.MTUOf(c.mtu()), RNRRetry: 7, MaxCMRetries: uint8(c.Setup.retries()), Primary: path,
 	}
 }
 
 func (c *conn) rep() ib.REP {
 	return ib.REP{
-		LocalCommID: c.ids[1], RemoteCommID: c.ids[0], LocalQPN: c.b.qpn, StartPSN: c.a.req.una,
-		ResponderResources: readDepth, InitiatorDepth: readDepth, TargetAckDelay: 1, Failover: 1, RNRRetry: 7,
+		LocalCommID: c.ids[1], RemoteCommID: c.ids[0], LocalQPN: c.b.qpn, StartPSN: c.a.first,
+		ResponderResources: readDepth, InitiatorDepth: readDepth, TargetAckDelay: 1, Failover: 1, RNRRetry: c.rnrRetry(),
 		LocalCAGUID: uint64(c.b.host.number),
 	}
+}
+
+// rnrRetry is what To asks of From's queue pair: each end says it of the other.
+func (c *conn) rnrRetry() uint8 {
+	if c.RNRTries == 0 {
+		return 7
+	}
+	return uint8(c.RNRTries - 1)
+}
+
+// rej refuses the request. Where nobody listens, there is no ID of To.
+func (c *conn) rej() ib.REJ {
+	id := c.ids[1]
+	if c.Setup.Rejected == ib.REJInvalidServiceID {
+		id = 0
+	}
+	return ib.REJ{LocalCommID: id, RemoteCommID: c.ids[0], Reason: c.Setup.Rejected}
 }
 
 // rdmaCM is the private data of a REQ.

@@ -10,11 +10,15 @@ type conn struct {
 	a, b   *endpoint // of From and To
 	port   uint16
 	ids    [2]uint32 // communication IDs of a and b
-	closed bool
+
+	round    int // how often it was opened again
+	state    handshake
+	messages map[ib.CMAttr]int // of connection management, sent so far
+	cnps     int               // sent so far, by either end
 }
 
 func newConn(w *world, number int, c *Connection) *conn {
-	out := &conn{Connection: c, world: w, number: number}
+	out := &conn{Connection: c, world: w, number: number, messages: map[ib.CMAttr]int{}}
 	out.a = newEndpoint(w.host(c.From), out)
 	out.b = newEndpoint(w.host(c.To), out)
 	out.a.peer, out.b.peer = out.b, out.a
@@ -77,10 +81,35 @@ func (c *conn) open() {
 
 // settled is called when an endpoint has nothing left to do.
 func (c *conn) settled() {
-	if c.ByCM && !c.closed && c.a.req.settled() && c.b.req.settled() {
-		c.closed = true
-		c.disconnect()
+	if c.ByCM && !c.state.closed && c.a.req.settled() && c.b.req.settled() {
+		c.disconnect(c.a)
 	}
+}
+
+// fail is called when a queue pair failed: its application notices after a
+// while, closes what is left, and may open it anew.
+func (c *conn) fail(e *endpoint) {
+	if c.state.broken {
+		return
+	}
+	c.state.broken = true
+	clock := &c.world.clock
+	if c.ByCM && !c.state.closed {
+		clock.after(noticing, func() { c.disconnect(e) })
+	}
+	if c.Reconnect > 0 {
+		clock.after(ns(c.Reconnect), c.again)
+	}
+}
+
+// again opens the connection with new queue pairs.
+func (c *conn) again() {
+	anew := *c.Connection
+	anew.NotReady, anew.NeverReady, anew.Refused, anew.Reconnect = nil, 0, 0, 0
+	next := newConn(c.world, c.number, &anew)
+	next.round = c.round + 1
+	next.port = next.sourcePort()
+	next.open()
 }
 
 // sourcePort is that of both directions: by the formula that most drivers share,

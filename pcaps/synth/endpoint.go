@@ -14,12 +14,14 @@ type endpoint struct {
 	conn        *conn
 	peer        *endpoint
 	qpn         uint32
+	first       ib.PSN // of its requests
 	req         requester
 	rsp         responder
 	ordered     map[kind]int // packets sent so far, by kind, of this asker
 	counted     map[kind]int // those sent for the first time
 	told        int64        // when the last CNP was sent; 0 never
 	rate        rate         // of what it sends
+	lastRefusal *packet      // the RNR NAK that ended it
 	missedReads int          // that the tap at hand let pass unseen
 }
 
@@ -33,7 +35,7 @@ func newEndpoint(h *host, c *conn) *endpoint {
 
 // start sets the PSN of the first request, and with it what the peer expects.
 func (e *endpoint) start(psn ib.PSN) {
-	e.req = newRequester(e, psn)
+	e.first, e.req = psn, newRequester(e, psn)
 	e.peer.rsp = responder{e: e.peer, expected: psn, high: psn, atomics: map[ib.PSN]uint64{}, early: map[ib.PSN]*packet{}}
 	e.peer.rsp.delivered = map[int][]func(){}
 }
@@ -54,7 +56,7 @@ func (e *endpoint) next() (*packet, int64) {
 }
 
 // priority is that of what the endpoint sends.
-func (e *endpoint) priority() uint8 { return e.dscp() >> 3 }
+func (e *endpoint) priority() uint8 { return e.host.priority(e.dscp()) }
 
 func (e *endpoint) dscp() uint8 {
 	if c := e.conn; e == c.b && c.Class == Lossless {
@@ -116,6 +118,9 @@ func (e *endpoint) receive(p *packet) {
 	}
 	switch p.kind {
 	case isRequest:
+		if e == e.conn.b {
+			e.conn.establish()
+		}
 		e.rsp.request(p)
 	case isCNP:
 		e.slowDown()
@@ -131,11 +136,17 @@ func (e *endpoint) die() {
 	e.req.stop()
 }
 
+// fail ends the queue pair for a fault that its own requester met.
+func (e *endpoint) fail() {
+	e.die()
+	e.conn.fail(e)
+}
+
 // notify sends the peer a CNP, unless it was told a moment ago. Datagrams have
 // no rate to cut.
 func (e *endpoint) notify() {
 	now := e.host.world.clock.now
-	if e.conn.Transport == ib.UD || e.told != 0 && now-e.told < cnpSpacing {
+	if e.host.machine.NoCNPs || e.conn.Transport == ib.UD || e.told != 0 && now-e.told < cnpSpacing {
 		return
 	}
 	e.told = now
@@ -143,6 +154,8 @@ func (e *endpoint) notify() {
 	p.bth = ib.BTH{Opcode: ib.CNP, PKey: 0xFFFF, BECN: true, DestQP: e.peer.qpn}
 	p.ext = cnpBody()
 	p.dscp, p.ecn = cnpClass, decode.ECT0
+	e.conn.cnps++
+	p.number = e.conn.cnps
 	e.host.urgent = append(e.host.urgent, p)
 	e.wake()
 }

@@ -22,19 +22,8 @@ func expected(c *synth.Capture) (must, may map[string]bool) {
 			open[prefix+column] += row.Opened(column)
 		}
 	}
-	for rule, columns := range proofs {
-		for _, column := range columns {
-			must[rule] = must[rule] || total[column] > 0
-			may[rule] = may[rule] || open[column] > 0
-		}
-		if !must[rule] {
-			delete(must, rule)
-		}
-	}
-	if must["retransmit.timeout"] {
-		// Where no timeout was of use, that is said in its place.
-		delete(must, "retransmit.timeout")
-		may["retransmit.timeout"] = true
+	for _, rule := range c.Truth.MustFind {
+		must[rule] = true
 	}
 	for rule, columns := range hints {
 		for _, column := range columns {
@@ -44,21 +33,13 @@ func expected(c *synth.Capture) (must, may map[string]bool) {
 	return must, may
 }
 
-// proofs names the columns of which any makes a rule's finding due.
-var proofs = map[string][]string{
-	"loss.upstream":          {"lost_upstream", "response_lost_upstream"},
-	"loss.downstream":        {"lost_downstream", "response_lost_downstream"},
-	"loss.datagram":          {"datagram lost_upstream"},
-	"capture.missed":         {"not_captured", "response_not_captured"},
-	"retransmit.timeout":     {"retransmitted_timeout"},
-	"rnr.stall":              {"rnr_naks"},
-	"nak.invalid-request":    {"naks_invalid_request"},
-	"nak.remote-access":      {"naks_remote_access"},
-	"nak.remote-operational": {"naks_remote_operational"},
-}
-
 // hints names the columns of which any may make a rule's finding right.
 var hints = map[string][]string{
+	"loss.upstream":        {"lost_upstream", "response_lost_upstream"},
+	"loss.downstream":      {"lost_downstream", "response_lost_downstream"},
+	"loss.datagram":        {"datagram lost_upstream"},
+	"capture.missed":       {"not_captured", "response_not_captured"},
+	"retransmit.timeout":   {"retransmitted_timeout"}, // where none was of use, another rule says so
 	"capture.duplicated":   {"mirror_duplicates", "datagram mirror_duplicates"},
 	"reorder.path":         {"reordered", "response_reordered", "datagram reordered"},
 	"reorder.spurious-nak": {"reordered", "retransmitted_nak"},

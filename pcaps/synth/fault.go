@@ -3,12 +3,16 @@ package synth
 import (
 	"slices"
 	"time"
+
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Packets selects some of the packets of a scenario.
 type Packets struct {
 	conn     int // from 1; 0 stands for all connections
 	kind     kind
+	attr     ib.CMAttr // of connection management; 0 any
+	from, to string    // of pauses: the devices at the ends of the link
 	numbers  []int
 	byChance bool
 	chance   float64
@@ -25,11 +29,27 @@ func ReadResponses(conn int) Packets { return Packets{conn: conn, kind: isReadRe
 // connection's From.
 func Acks(conn int) Packets { return Packets{conn: conn, kind: isAck} }
 
-// Everything selects all packets of both directions.
+// Management selects the messages of a connection's management of one kind; those
+// that are sent again count, too.
+func Management(conn int, attr ib.CMAttr) Packets {
+	return Packets{conn: conn, kind: isManagement, attr: attr}
+}
+
+// CNPs selects what either end of a connection sends for the marks it sees.
+func CNPs(conn int) Packets { return Packets{conn: conn, kind: isCNP} }
+
+// XOFFs selects the pause frames by which one device asks another for silence,
+// repeats included. Devices are named as in Cable.
+func XOFFs(from, to string) Packets { return Packets{kind: isXOFF, from: from, to: to} }
+
+// XONs selects those by which it lets the other go on.
+func XONs(from, to string) Packets { return Packets{kind: isXON, from: from, to: to} }
+
+// Everything selects all packets of both directions, pause frames aside.
 func Everything() Packets { return Packets{} }
 
 // Number selects those packets alone, counted from 1 in the order of sending.
-// What is sent again is not counted, and not selected.
+// Requests and answers that are sent again are not counted, and not selected.
 func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
 
 // ByChance selects each with a probability.
@@ -42,9 +62,13 @@ func (p Packets) ByChance(probability float64) Packets {
 // rest fits.
 func (p *Packets) selects(w *world, x *packet) bool {
 	switch {
+	case p.kind == 0 && x.isPause():
+		return false
 	case p.conn != 0 && (x.conn == nil || x.conn.number != p.conn):
 		return false
-	case p.kind != 0 && (p.kind != x.kind || x.ofBack()):
+	case p.kind != 0 && (p.kind != x.kind || x.ofBack()) || p.attr != 0 && p.attr != x.attr():
+		return false
+	case p.from != "" && (p.from != x.path[0].of.name() || p.to != x.path[0].far.of.name()):
 		return false
 	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
 		return false

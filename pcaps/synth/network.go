@@ -11,7 +11,10 @@ type Network struct {
 	IPv6   bool
 	RoCEv1 bool   // GRH in place of IP and UDP
 	VLAN   uint16 // tag of every frame; 0 none
-	IDs    IDs    // of IPv4
+	// TrustPCP lets switches and adapters choose the queue by the tag's priority,
+	// and not by DSCP.
+	TrustPCP bool
+	IDs      IDs // of IPv4
 
 	Shape   Shape         // of the fabric; the zero value is one switch
 	Rate    float64       // of every host's link in Gbit/s; 0 stands for 25
@@ -106,7 +109,13 @@ type Machine struct {
 	// Turnaround is how much longer it takes until a packet that arrived is
 	// looked at.
 	Turnaround time.Duration
+	NoCNPs     bool   // it tells nobody of the marks on what it receives
+	NoCM       bool   // nothing there answers connection management
+	PCP        *uint8 // the priority in the tags of what it sends, CNPs aside; nil lets it follow from the DSCP
 }
+
+// Priority returns a priority for Machine's PCP.
+func Priority(n uint8) *uint8 { n &= priorities - 1; return &n }
 
 // leafOf returns the leaf of a host, from 1.
 func (s Shape) leafOf(host int) int { return (host-1)/s.hosts + 1 }

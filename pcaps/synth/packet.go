@@ -26,6 +26,8 @@ const (
 	isAck // ACK, NAK and atomic acknowledge
 	isCNP
 	isManagement
+	isXOFF // pauses are not packets of anyone's, so nothing but their link is known of them
+	isXON
 )
 
 // packet is one packet on its way. Its bytes are made where the tap sees it,
@@ -62,7 +64,30 @@ type packet struct {
 	damaged  bool
 }
 
-func (p *packet) priority() uint8 { return p.dscp >> 3 }
+// priority is the class that a packet queues in.
+func (p *packet) priority() uint8 {
+	if p.kind == isCNP {
+		return p.dscp >> 3
+	}
+	return p.from.priority(p.dscp)
+}
+
+// pcp is the priority in the packet's tag.
+func (p *packet) pcp() uint8 {
+	if own := p.from.machine.PCP; own != nil && p.kind != isCNP {
+		return *own
+	}
+	return p.dscp >> 3
+}
+
+// priority is the class in which what the host sends with a DSCP queues.
+func (h *host) priority(dscp uint8) uint8 {
+	net := &h.world.scenario.Network
+	if net.TrustPCP && net.VLAN != 0 && h.machine.PCP != nil {
+		return *h.machine.PCP
+	}
+	return dscp >> 3
+}
 
 // linkHeader is how much of the frame lies before IP.
 func (p *packet) linkHeader() int {
@@ -71,6 +96,8 @@ func (p *packet) linkHeader() int {
 	}
 	return 14
 }
+
+func (p *packet) isPause() bool { return p.kind == isXOFF || p.kind == isXON }
 
 // ofBack reports whether the packet concerns requests of the connection's To.
 func (p *packet) ofBack() bool { return p.asker != nil && p.asker == p.conn.b }
@@ -141,7 +168,7 @@ func (p *packet) ethernet(of layers.EthernetType) []gopacket.SerializableLayer {
 		return []gopacket.SerializableLayer{eth}
 	}
 	eth.EthernetType = layers.EthernetTypeDot1Q
-	return []gopacket.SerializableLayer{eth, &layers.Dot1Q{Priority: p.dscp >> 3, VLANIdentifier: vlan, Type: of}}
+	return []gopacket.SerializableLayer{eth, &layers.Dot1Q{Priority: p.pcp(), VLANIdentifier: vlan, Type: of}}
 }
 
 func gid(a netip.Addr) ib.GID { return ib.GID(a.As16()) }

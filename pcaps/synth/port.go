@@ -29,6 +29,7 @@ type port struct {
 	held   [priorities]int   // bytes that came in here and have not left the device
 	asked  [priorities]bool  // the far end was asked for silence
 	asking int               // which request for silence is the last
+	pauses [2]int            // XOFF and XON frames sent so far
 }
 
 // queue is packets of one priority, in the order of their coming.
@@ -142,12 +143,28 @@ func (o *port) sendPause(priority uint8, quanta int) {
 	w, c := o.cable.world, o.cable
 	frame := pauseFrame(o.of, priority, quanta, w.scenario.Network.Pause.Global)
 	before := w.tap.before(c, o)
+	x := o.pausePacket(quanta)
+	j := w.plan(x)
 	w.clock.after(c.time(len(frame))+before, func() {
 		for _, t := range w.taps {
-			t.seePause(frame, o)
+			t.seePause(frame, x, &j)
 		}
-		w.clock.after(c.delay-before, func() { o.far.pause(priority, quanta) })
+		if !j.lost[0] && !j.lost[1] {
+			w.clock.after(c.delay-before, func() { o.far.pause(priority, quanta) })
+		}
 	})
+}
+
+// pausePacket is what faults know of a pause frame that leaves the port.
+func (o *port) pausePacket(quanta int) *packet {
+	x := &packet{kind: isXOFF, path: []*port{o}}
+	if quanta == 0 {
+		x.kind = isXON
+	}
+	n := &o.pauses[x.kind-isXOFF]
+	*n++
+	x.number = *n
+	return x
 }
 
 // pause takes a pause frame.

@@ -17,6 +17,7 @@ type recorder struct {
 	order   []*record // as their packets were sent
 	frames  int       // captured so far, copies aside
 	pauses  int64
+	lost    []Lost // pause frames
 	// shortest is the round trip by those who take it; nil not looked for.
 	shortest map[hosts]int64
 }
@@ -100,6 +101,9 @@ func (r *recorder) truth() Truth {
 	}
 	r.twins(c)
 	t.Rows = c.sorted()
+	t.Connections = r.exchanges()
+	t.Lost = r.lostSignals()
+	t.MustFind = r.due(&t)
 	return t
 }
 

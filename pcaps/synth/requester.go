@@ -37,6 +37,7 @@ type requester struct {
 	alone    bool    // only the packet at cursor is sent again
 	asked    bool    // una was asked for again, and nothing came since
 	tries    int
+	refusals int   // RNR NAKs since the last progress
 	timer    int   // the one that counts; older ones have been stopped
 	running  bool  // that timer
 	silent   int64 // nothing is sent before, after an RNR NAK
@@ -165,16 +166,27 @@ func (q *requester) response(p *packet) {
 		q.cover(p.bth.PSN.Add(1), p)
 	case s.Type() == ib.RNRNAK:
 		if q.cover(p.bth.PSN, p) {
-			q.silent = q.e.host.world.clock.now + s.RNRTimer().Nanoseconds()
-			q.rewind(byRNR, p)
+			q.notReady(p)
 		}
 	case s == ib.NAKPSNSequence:
 		if q.cover(p.bth.PSN, p) {
 			q.rewind(byNAK, p)
 		}
 	default:
-		q.e.die()
+		q.e.fail()
 	}
+}
+
+// notReady waits as long as an RNR NAK asks for, or gives up.
+func (q *requester) notReady(p *packet) {
+	q.refusals++
+	if tries := q.e.conn.RNRTries; tries > 0 && q.e == q.e.conn.a && q.refusals >= tries {
+		q.e.lastRefusal = p
+		q.e.fail()
+		return
+	}
+	q.silent = q.e.host.world.clock.now + p.syndrome().RNRTimer().Nanoseconds()
+	q.rewind(byRNR, p)
 }
 
 // collect takes an answer in whatever order: what is missing may still come, so
@@ -229,7 +241,7 @@ func (q *requester) cover(end ib.PSN, by *packet) bool {
 
 // advance moves the oldest PSN that is not acknowledged.
 func (q *requester) advance(to ib.PSN) {
-	q.una, q.asked, q.tries = to, false, 0
+	q.una, q.asked, q.tries, q.refusals = to, false, 0, 0
 	if q.cursor.Before(to) {
 		q.cursor = to
 		if q.alone { // it came after all
@@ -280,7 +292,7 @@ func (q *requester) stop() { q.running = false }
 
 func (q *requester) expired() {
 	if q.tries++; q.tries > retries {
-		q.dead = true
+		q.e.fail()
 		return
 	}
 	q.rewind(byTimeout, nil)

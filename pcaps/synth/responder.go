@@ -148,7 +148,7 @@ func (r *responder) begin(p *packet) bool {
 		r.refuse(ib.NAKInvalidRequest, p)
 		return false
 	case r.e != c.b: // only To refuses
-	case slices.Contains(c.NotReady, number) && !slices.Contains(r.refused, number):
+	case c.NeverReady > 0 && number >= c.NeverReady, slices.Contains(c.NotReady, number) && !slices.Contains(r.refused, number):
 		r.refused = append(r.refused, number)
 		r.told = true // what follows in flight is dropped without a word
 		r.answer(r.ack(ib.Syndrome(0x20|c.RNRTimer&0x1F), p.bth.PSN))

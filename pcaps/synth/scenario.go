@@ -29,6 +29,7 @@ type Connection struct {
 	MTUOfTo   int          // what To takes for the path MTU; 0 stands for PathMTU
 	Start     time.Duration
 	ByCM      bool    // opened and closed by connection management
+	Setup     Setup   // how that goes
 	Port      uint16  // UDP source port; 0 lets it follow from the queue pairs
 	BackPort  uint16  // of what To sends; 0 stands for the same
 	FirstPSN  *ib.PSN // of both directions; nil draws them
@@ -57,10 +58,20 @@ type Connection struct {
 	// when they come first; it answers with RNRTimer.
 	NotReady []int
 	RNRTimer uint8
+	// NeverReady is the number of the message from which on To has no receive
+	// buffer, however often it comes; 0 it always has.
+	NeverReady int
+	// RNRTries is how often From sends what meets no buffer until it gives up,
+	// which is one more than its rnr_retry; 0 sends for ever.
+	RNRTries int
 	// Refused is the number of the message that To answers with Refusal, which
 	// ends the connection; 0 none.
 	Refused int
 	Refusal ib.Syndrome
+	// Reconnect is how long after the end of its queue pairs by a fault From
+	// opens the connection again, with new ones, and does all its work; 0 never.
+	// To is ready by then, and refuses nothing.
+	Reconnect time.Duration
 }
 
 // Recovery is what is sent again behind a gap.

@@ -127,11 +127,15 @@ func (t *tap) see(p *packet, c *cable, j *journey) {
 	t.truth.captured(p, time, len(data), copies)
 }
 
-// seePause captures a pause frame.
-func (t *tap) seePause(frame []byte, out *port) {
-	if t.on(out) && !t.closed() && !t.world.chance(t.loses) {
+// seePause captures a pause frame, unless it was lost before.
+func (t *tap) seePause(frame []byte, x *packet, j *journey) {
+	seen := t.on(x.path[0]) && !j.lost[0] && !(j.missed && t == t.world.tap) && !t.closed() && !t.world.chance(t.loses)
+	if seen {
 		t.keep(frame, 0)
 		t.truth.pauses++
+	}
+	if j.lost[0] || j.lost[1] {
+		t.truth.lostPause(x, seen)
 	}
 }
 

@@ -12,6 +12,12 @@ import (
 type Truth struct {
 	Rows        []Row `json:"flows"` // ordered by Src, Dst and DestQP
 	PauseFrames int64 `json:"pause_frames"`
+	// Connections are those of which management said anything in the capture.
+	Connections []Exchange `json:"connections,omitempty"`
+	Lost        []Lost     `json:"lost_signals,omitempty"`
+	// MustFind names rules of which the capture holds the proof, so that an
+	// analysis has to find them. Others may be right as well.
+	MustFind []string `json:"must_find"`
 }
 
 // Row is what travelled from Src to Dst towards DestQP.

@@ -1,0 +1,83 @@
+package synth
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rocescope/rocescope/decode/ib"
+	"github.com/rocescope/rocescope/decode/roce"
+)
+
+// Exchange is what connection management said about one connection, as far as
+// it is in the capture.
+type Exchange struct {
+	Client   string `json:"client"`
+	Server   string `json:"server"`
+	CommID   uint32 `json:"comm_id"` // the client's
+	ClientQP uint32 `json:"client_qp"`
+	ServerQP uint32 `json:"server_qp"`
+	// Counts holds messages by the columns of a report's table of connections; one
+	// that is missing is 0.
+	Counts map[string]int64 `json:"counts"`
+	// Reason is why it was refused or withdrawn, as the last REJ says; 0 it was
+	// not.
+	Reason uint16 `json:"reject_reason,omitempty"`
+	// Accepted says that the server did accept it, whether the capture shows that
+	// or not.
+	Accepted bool `json:"accepted"`
+}
+
+// cmColumns are the columns in which messages of connection management count.
+var cmColumns = map[ib.CMAttr]string{
+	ib.AttrREQ: "requests", ib.AttrMRA: "delays", ib.AttrREP: "replies", ib.AttrRTU: "ready_to_use",
+	ib.AttrDREQ: "disconnect_requests", ib.AttrDREP: "disconnect_replies",
+}
+
+// exchanges tells what the capture holds of each connection's management.
+func (r *recorder) exchanges() []Exchange {
+	byConn := map[*conn]*Exchange{}
+	for _, x := range r.order {
+		p := x.packet
+		if p.kind != isManagement || !x.captured || x.damaged {
+			continue
+		}
+		e := byConn[p.conn]
+		if e == nil {
+			e = p.conn.exchange()
+			byConn[p.conn] = e
+		}
+		e.take(p)
+	}
+	var out []Exchange
+	for _, e := range byConn {
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b Exchange) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Server, b.Server), cmp.Compare(a.ClientQP, b.ClientQP))
+	})
+	return out
+}
+
+func (c *conn) exchange() *Exchange {
+	return &Exchange{
+		Client: c.a.host.addr.String(), Server: c.b.host.addr.String(), CommID: c.ids[0], ClientQP: c.a.qpn, ServerQP: c.b.qpn,
+		Counts: map[string]int64{}, Accepted: c.state.decided && c.Setup.Rejected == 0,
+	}
+}
+
+func (e *Exchange) take(p *packet) {
+	column := cmColumns[p.attr()]
+	if p.attr() == ib.AttrREJ {
+		column = "rejects_of_server"
+		if p.from == p.conn.a.host {
+			column = "rejects_of_client"
+		}
+		e.Reason = uint16(p.ext[2].(*roce.REJ).Reason)
+	}
+	e.Counts[column]++
+}
+
+// unheard reports whether the server said nothing to the request.
+func (e *Exchange) unheard() bool {
+	return e.Counts["requests"] > 0 && e.Counts["delays"]+e.Counts["replies"]+e.Counts["rejects_of_server"]+e.Counts["ready_to_use"] == 0
+}

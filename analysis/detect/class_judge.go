@@ -40,7 +40,7 @@ func judgeClass(r *report.Report, c *analysis.Config) []report.Finding {
 	v.readDCB()
 	return slices.Concat(
 		condense(v.outliers(), "host pair", "infiniband"), condense(v.directions(), "host pair", "infiniband"),
-		condense(v.mismatches(), "sender", "infiniband && vlan"), v.application(), v.shared(), condense(v.ofCNPs(), "host pair", cnpFilter))
+		condense(slices.Concat(v.mismatches(), v.offMap()), "sender", "infiniband && vlan"), v.application(), v.shared(), condense(v.ofCNPs(), "host pair", cnpFilter))
 }
 
 // readDCB takes what LLDP says of PFC where all ports that speak agree.

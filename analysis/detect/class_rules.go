@@ -27,7 +27,8 @@ var classRules = []report.Rule{
 		Name: "class.pcp-mismatch", Severities: []report.Severity{report.Notice},
 		Brief: "the priority in the VLAN tag does not fit the DSCP or LLDP",
 		Means: "Switches choose the queue, and PFC the class to pause, by the tag's priority (trust PCP) or by DSCP (trust DSCP). Where the two disagree, a frame rides one class on the one device and another on the next.",
-		Computed: "Two comparisons. For each DSCP, the priority that most senders tag it with, at least two of them; a sender among fewer with another priority is named. " +
+		Computed: "Three comparisons. For each DSCP, the priority that most senders tag it with, at least two of them; a sender among fewer with another priority is named. " +
+			"For each priority that at least two senders use for a DSCP which the usual map (DSCP / 8) gives to it, and who follow that map in all else: a sender among fewer that uses it for a DSCP of another priority; that is only possible. " +
 			"And where LLDP announces a priority for UDP port 4791 (the DCBX application table) and all ports agree, tagged data with another one. The count is of frames.",
 		Not: "Not untagged frames: they have no priority, and what a switch gives them stands in no packet. With a single sender, or as many on either side, the first comparison says nothing.",
 		Do:  "Compare `mlnx_qos -i IFACE`, `dcb app show dev IFACE dscp-prio`, the egress-qos-map in `ip -d link show VLAN` of the host and its peers, and what the switch port trusts. ConnectX-5 trusts PCP by default.",

@@ -57,6 +57,29 @@ func TestClassFindings(t *testing.T) {
 			c.add("b z data 26 3", 1, 10)
 			c.add("c z data 26 0", 1, 10)
 		}, pfc: []int64{8}, want: map[string]string{"class.pcp-mismatch": "c tags 10 frames of DSCP 26 with priority 0, while 2 other senders tag them with 3"}},
+		{desc: "another DSCP than the rest with their priority", rows: func(c *classRows) {
+			c.add("a z data 26 3", 1, 10)
+			c.add("b z data 26 3", 1, 10)
+			c.add("c z data 8 3", 1, 10)
+			c.add("z c control 8 1", 1, 10)
+		}, want: map[string]string{"class.pcp-mismatch": "c tags 10 frames of DSCP 8 with priority 3, which 2 other senders keep for DSCP 26"}},
+		{desc: "two DSCPs of one priority", rows: func(c *classRows) {
+			c.add("a z data 26 3", 1, 10)
+			c.add("b z data 26 3", 1, 10)
+			c.add("c z data 24 3", 1, 10)
+		}},
+		{desc: "a map of one's own that all follow", rows: func(c *classRows) {
+			c.add("a z data 26 5", 1, 10)
+			c.add("b z data 26 5", 1, 10)
+			c.add("c z data 8 5", 1, 10)
+		}},
+		{desc: "no map at all: every tag is 0", rows: func(c *classRows) {
+			c.add("a z data 26 0", 1, 10)
+			c.add("b z data 26 0", 1, 10)
+			c.add("a z control 0 0", 1, 10)
+			c.add("b z control 0 0", 1, 10)
+			c.add("c z data 8 0", 1, 10)
+		}},
 		{desc: "one against one proves nothing", rows: func(c *classRows) {
 			c.add("a z data 26 3", 1, 10)
 			c.add("c z data 26 0", 1, 10)

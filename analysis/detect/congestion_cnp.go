@@ -69,17 +69,32 @@ func (v *congestionView) missing(c *analysis.Config) []report.Finding {
 		if _, last := span(back); last-ev.FirstNs < c.Limits.CNPWait {
 			continue // too short to wait for one
 		}
-		out = append(out, report.Finding{
+		f := report.Finding{
 			Rule: "cnp.missing", Severity: report.Warning, Host: g.key, Confidence: report.Likely, Flow: only(flows), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: ce, Frames: ev.Frames,
 			Values: map[string]int64{"ce_data_frames": ce, "cnps": 0, "senders": int64(len(v.senders(flows)))},
-			Summary: fmt.Sprintf("%s received %s marked by congestion from %s and sent no CNP at all, so nobody slows down.",
+			Summary: fmt.Sprintf("%s received %s marked by congestion from %s, and not one CNP of it is in the capture: nobody is told to slow down.",
 				g.key, report.Counted(ce, "data frame"), report.Counted(int64(len(v.senders(flows))), "sender")),
-			Not:    "Not a tap that sees one direction only: other frames from " + g.key + " to these senders are in the capture.",
-			Advice: "Check that " + g.key + " has its notification point on for this priority (mlnx_qos, roce_np/enable, `ethtool -S` np_cnp_sent against np_ecn_marked_roce_packets). Software RoCE (rxe) never sends CNPs.",
+			Not:    "Not a tap that sees one direction only: other frames from " + g.key + " to these senders are in the capture. But CNPs have a class and often a UDP port of their own: they may be dropped before this tap or take another path, unless it is on the link of " + g.key + ".",
+			Advice: "Check that " + g.key + " has its notification point on for this priority (mlnx_qos, roce_np/enable, `ethtool -S` np_cnp_sent against np_ecn_marked_roce_packets). Software RoCE (rxe) never sends CNPs. If np_cnp_sent rises, look for drops of their class (DSCP 48 mostly) between it and the tap.",
 			Filter: "(" + ecnFilter(g.key, 3) + ") || (" + cnpFilter + " && " + address(g.key, "src") + ")",
-		})
+		}
+		if !v.onlyAbout(g.key) {
+			f.Confidence = report.Possible // the tap is somewhere between
+		}
+		out = append(out, f)
 	}
 	return condense(out, "receiver", cnpFilter+" || ip.dsfield.ecn == 3 || ipv6.tclass.ecn == 3")
+}
+
+// onlyAbout reports whether every row has a host at one of its ends, as on the
+// host's own link.
+func (v *congestionView) onlyAbout(host string) bool {
+	for h := range v.rows {
+		if h.src != host && h.dst != host {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *congestionView) senders(flows []*report.Flow) map[string]bool {

@@ -30,7 +30,8 @@ var congestionRules = []report.Rule{
 		Computed: "A receiver of at least 10 (Limits.MarksWithoutCNP) marked data frames, from senders to which other frames of it are in view, that sends not one CNP to anybody, " +
 			"though it is in view for at least 100 µs (Limits.CNPWait) behind the first mark. One CNP may be lost or fall outside the capture, and an adapter sends one for several marks: it spaces them by 4 to 50 µs. The count is of marked data frames.",
 		Not: "Not a capture of one direction, which says nothing here. A receiver that tells by the BECN bit of its ACKs, or congestion control by round trips, looks the same: see becn_frames of its flows. " +
-			"So do CNPs that are mirrored from another port or filtered out.",
+			"So do CNPs that are mirrored from another port or filtered out, and those that are dropped or take another path between the receiver and the tap: they have a class of their own, and often a UDP port. " +
+			"So it is likely where all of the capture is about that receiver, as on its own link, and else possible.",
 		Do: "On the receiver: `/sys/class/net/IFACE/ecn/roce_np/enable/PRIO`, and whether np_cnp_sent stands still while np_ecn_marked_roce_packets rises. Software RoCE (rxe) never sends CNPs.",
 	},
 	{

@@ -232,6 +232,32 @@ func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float
 		f.Summary += fmt.Sprintf("; %s, told as well, fell from %s to %s", other.src, bits(other.before), bits(behind))
 		f.Values["other_before_bps"], f.Values["other_behind_bps"] = bps(other.before), bps(behind)
 	}
+	t.doubt(&f, told, c)
 	f.Summary += "."
 	return f
+}
+
+// doubt says that the CNPs may not reach the sender, which no tap shows but that
+// at the sender: where none of several senders obeys one receiver, the way of
+// its CNPs is what they share.
+func (t *toldRow) doubt(f *report.Finding, told []toldRow, c *analysis.Config) {
+	f.Not += " CNPs that are lost between this tap and " + t.src + " would look the same."
+	others := map[string]bool{}
+	for i := range told {
+		x := &told[i]
+		if x.dst != t.dst || x.src == t.src || x.cnps < c.Limits.IgnoredCNPs {
+			continue
+		}
+		if x.fell() || x.fellAt > 0 && x.fellAt <= t.last {
+			return // what that one obeyed took the same way at first
+		}
+		others[x.src] = true
+	}
+	if len(others) == 0 {
+		return
+	}
+	f.Confidence = report.Possible
+	f.Values["others_told"] = int64(len(others))
+	f.Summary += fmt.Sprintf("; nor does any other of the %s that %s told, so the CNPs may well be lost on their way", report.Counted(int64(len(others))+1, "sender"), t.dst)
+	f.Advice = fmt.Sprintf("Compare np_cnp_sent of %s with rp_cnp_handled and rp_cnp_ignored of the senders: where those stand still, CNPs are dropped, so look at the queue of their class (DSCP 48 mostly) and at access lists on the way. ", t.dst) + f.Advice
 }

@@ -13,7 +13,7 @@ var reactionRules = []report.Rule{
 			"Weaker, and only possible: after the sender's first CNPs, at least 4 (Limits.ResistedCNPs) over 120 µs (Limits.ResistedRun), the rate is higher by a factor of 1.2 (Limits.ResistedRise) and above a share of the link of 0.5 (Limits.ResistedShare), while another sender to the same receiver, told as well, fell to half, behind the run or within it.\n\n" +
 			"The link's rate is that of --link-rate, or else the fastest that was seen.",
 		Not: "Not a sender with little to send: there is no rate to cut. A queue that drains before the tap shows its own rate, not the sender's, so there the finding is made only for long runs or where another sender's cut came through the same queue. " +
-			"One direction alone shows either the CNPs or the rate.",
+			"One direction alone shows either the CNPs or the rate. CNPs that are lost between the tap and the sender look the same; where no sender that a receiver told slows down, the finding says so and is only possible.",
 		Do: "See whether the reaction point is on for this priority (`mlnx_qos`, roce_rp/enable, `mlxreg` ROCE_ACCL), and whether rp_cnp_handled or rp_cnp_ignored of the sender rises. Check that CNPs arrive in a class that is not dropped (cnp.class). " +
 			"Congestion control by round trips, without DCQCN, leaves CNPs aside by design.",
 	},

@@ -19,6 +19,8 @@ func Scenarios() []*Scenario {
 		recoveryScenarios(),
 		repairScenarios(),
 		captureScenarios(),
+		connectionScenarios(),
+		signalScenarios(),
 	)
 }
 

@@ -76,7 +76,7 @@ func coalescedACKs() *Scenario {
 
 // repairScenarios show refusals, stalls, and losses that nobody repairs.
 func repairScenarios() []*Scenario {
-	return []*Scenario{rnrCodes(), ucUD(), refused(), mixedFaults()}
+	return []*Scenario{rnrCodes(), rnrExhausted(), rnrExhaustedInSilence(), ucUD(), refused(), mixedFaults()}
 }
 
 // rnrCodes has a timer of its own for each receiver, from 10 us to 82 ms.

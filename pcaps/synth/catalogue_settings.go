@@ -2,7 +2,7 @@ package synth
 
 // settingScenarios show what somebody configured, and did not mean to.
 func settingScenarios() []*Scenario {
-	return []*Scenario{mtuBlackhole(), mtuMismatch(), classOutlier(), classOneWay(), pfcWithoutMarks()}
+	return []*Scenario{mtuBlackhole(), mtuMismatch(), classOutlier(), classOneWay(), pfcWithoutMarks(), wrongPriority(), wrongDSCP()}
 }
 
 // mtuBlackhole lets commands and answers pass, so that connecting works.
@@ -53,6 +53,36 @@ func classOneWay() *Scenario {
 	for i := range s.Connections {
 		c := &s.Connections[i]
 		c.Work, c.Back, c.BackClass = work, work, BestEffort
+	}
+	return s
+}
+
+// tagged is four hosts whose data the pauses protect by the tag's priority.
+func tagged(s *Scenario) *Scenario {
+	s.Network = Network{Rate: 100, VLAN: 100, TrustPCP: true, Pause: pfc, Buffer: 20_000}
+	s.Connections = all(Incast(4, []int{1, 2, 3, 1, 2, 3}, Write(32<<10).Times(10).Every(30*us)), wide(1024, 64))
+	return s
+}
+
+// wrongPriority has a host with a map of its own from DSCP to priority.
+func wrongPriority() *Scenario {
+	s := tagged(&Scenario{
+		Name: "pcp-wrong", Seed: 606, Tap: Tap{},
+		About: "one of four hosts tags its data with priority 0: the switch trusts that, and drops it",
+	})
+	s.Network.Hosts = map[int]Machine{2: {PCP: Priority(0)}}
+	return s
+}
+
+// wrongDSCP has the priority right, so that this fabric serves it well.
+func wrongDSCP() *Scenario {
+	s := tagged(&Scenario{
+		Name: "dscp-wrong", Seed: 607, Tap: Tap{},
+		About: "one of four hosts has the right priority in its tags, and another DSCP than all",
+	})
+	s.Network.Hosts = map[int]Machine{2: {PCP: Priority(3)}}
+	for _, i := range []int{1, 4} {
+		s.Connections[i].Class = Background
 	}
 	return s
 }

@@ -102,10 +102,10 @@ func (c *conn) rep() ib.REP {
 
 // rnrRetry is what To asks of From's queue pair: each end says it of the other.
 func (c *conn) rnrRetry() uint8 {
-	if c.RNRTries == 0 {
-		return 7
+	if n := c.rnrTries(); n > 0 {
+		return uint8(n - 1)
 	}
-	return uint8(c.RNRTries - 1)
+	return 7
 }
 
 // rej refuses the request. Where nobody listens, there is no ID of To.

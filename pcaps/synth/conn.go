@@ -61,6 +61,14 @@ func (c *conn) mtu() int {
 	return c.PathMTU
 }
 
+// rnrTries bounds how often From sends what meets no buffer; 0 nothing does.
+func (c *conn) rnrTries() int {
+	if c.RNRTries == 0 && c.NeverReady > 0 {
+		return 7
+	}
+	return c.RNRTries
+}
+
 func (c *conn) ackTimeout() ib.Timeout {
 	if c.AckTimeout == 0 {
 		return 14

@@ -180,7 +180,7 @@ func (q *requester) response(p *packet) {
 // notReady waits as long as an RNR NAK asks for, or gives up.
 func (q *requester) notReady(p *packet) {
 	q.refusals++
-	if tries := q.e.conn.RNRTries; tries > 0 && q.e == q.e.conn.a && q.refusals >= tries {
+	if tries := q.e.conn.rnrTries(); tries > 0 && q.e == q.e.conn.a && q.refusals >= tries {
 		q.e.lastRefusal = p
 		q.e.fail()
 		return

@@ -62,7 +62,8 @@ type Connection struct {
 	// buffer, however often it comes; 0 it always has.
 	NeverReady int
 	// RNRTries is how often From sends what meets no buffer until it gives up,
-	// which is one more than its rnr_retry; 0 sends for ever.
+	// which is one more than its rnr_retry; 0 sends for ever, or seven times where
+	// To is never ready.
 	RNRTries int
 	// Refused is the number of the message that To answers with Refusal, which
 	// ends the connection; 0 none.

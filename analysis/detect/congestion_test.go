@@ -75,6 +75,26 @@ func TestMarksAndTheirNotification(t *testing.T) {
 	}
 }
 
+// A tap between the hosts does not tell a receiver that sends no CNPs from one
+// whose CNPs are dropped before the tap.
+func TestMissingCNPsAreLikelyOnlyOnTheLinkOfTheReceiver(t *testing.T) {
+	for _, test := range []struct {
+		desc   string
+		beside func(*wire)
+		want   report.Confidence
+	}{
+		{"all is about the receiver", func(w *wire) { w.writes(3, 2, 5) }, report.Likely},
+		{"others speak with each other", func(w *wire) { w.writes(3, 4, 5) }, report.Possible},
+	} {
+		w := newWire()
+		test.beside(w)
+		w.writes(1, 2, 20, marked)
+		if f := finding(t, findings(t, w), "cnp.missing"); f.Confidence != test.want || strings.Contains(f.Summary, "sent no CNP") {
+			t.Errorf("%s: %s, want %s: %s", test.desc, f.Confidence, test.want, f.Summary)
+		}
+	}
+}
+
 func TestCNPsAndCopiesOfMarks(t *testing.T) {
 	w := newWire()
 	w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: 1, ext: reth(0, 1, 64), payload: 64, ecn: decode.CE})

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -61,6 +62,34 @@ func (p *plan) wire() *wire {
 		w.send(x.packet)
 	}
 	return w
+}
+
+// Where none of several senders obeys one receiver, none of them is to blame
+// before it is known that the CNPs reach them.
+func TestCNPsThatNobodyObeysMayBeLost(t *testing.T) {
+	for _, test := range []struct {
+		desc  string
+		other func(*plan)
+		want  report.Confidence
+		doubt bool
+	}{
+		{"one sender, and nobody to compare it with", func(*plan) {}, report.Likely, false},
+		{"another one that slows down", func(p *plan) { p.sends(2, 0, 200, 12); p.cuts(2, 200, 800, 12); p.told(2, 200, 700) }, report.Likely, false},
+		{"another one that does not", func(p *plan) { p.sends(2, 0, 800, 12); p.told(2, 200, 700) }, report.Possible, true},
+		{"another one that was hardly told", func(p *plan) { p.sends(2, 0, 800, 12); p.told(2, 200, 300) }, report.Likely, false},
+	} {
+		var p plan
+		p.sends(1, 0, 800, 80)
+		p.told(1, 200, 700)
+		test.other(&p)
+		f := finding(t, findings(t, p.wire()), "cnp.no-reaction")
+		if doubt := strings.Contains(f.Summary, "may well be lost on their way"); f.Confidence != test.want || doubt != test.doubt {
+			t.Errorf("%s: %s, want %s: %s", test.desc, f.Confidence, test.want, f.Summary)
+		}
+		if !strings.Contains(f.Not, "lost between this tap and 10.0.0.1") {
+			t.Errorf("%s: it is %q", test.desc, f.Not)
+		}
+	}
 }
 
 func TestSendersThatAreTold(t *testing.T) {

@@ -4,7 +4,7 @@ import "time"
 
 // signalScenarios show senders that are not told to slow down, or to go on.
 func signalScenarios() []*Scenario {
-	return []*Scenario{cnpsOff(), cnpsOffEverywhere(), cnpsLost(), cnpsLostBefore(), xoffLost(), xonLost()}
+	return []*Scenario{cnpsOff(), cnpsOffEverywhere(), cnpsLost(), cnpsLostBefore(), cnpsLostAllTaps(), xoffLost(), xonLost()}
 }
 
 // twoReceivers has three senders each for two hosts, so that both links are
@@ -55,11 +55,21 @@ func cnpsLost() *Scenario {
 func cnpsLostBefore() *Scenario {
 	return &Scenario{
 		Name: "cnps-lost-before", Seed: 214, Tap: AtLink("leaf2", "spine1"),
-		About:       "the class of CNPs is dropped between the receivers and the tap, which sees the marks alone",
+		About:       "CNPs are dropped between the receivers and the tap, which sees the marks alone",
 		Network:     Network{Shape: LeafSpine(2, 4, 1), Rate: 100, Marking: dcqcn},
 		Connections: all(pairwise(4, Write(64<<10).Times(20).Every(15*us)), wide(4096, 64)),
 		Faults:      []Fault{Lose(CNPs(0))},
 	}
+}
+
+// cnpsLostAllTaps is seen before the queue, where the senders' rates show that
+// they go on.
+func cnpsLostAllTaps() *Scenario {
+	s := cnpsLost()
+	s.Name, s.Seed, s.Tap = "cnps-lost-all-taps", 215, Tap{}
+	s.About = "a mirror of all ports sees CNPs, and senders that go on: the CNPs never reach them"
+	s.Connections = all(Incast(4, []int{1, 2, 3}, Write(64<<10).Times(300).Every(15*us)), wide(4096, 512))
+	return s
 }
 
 // xoffLost has a link on which the receiver's requests for silence get lost, so

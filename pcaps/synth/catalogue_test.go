@@ -2,6 +2,7 @@ package synth_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,6 +122,36 @@ func (p *played) longestPause() (longest time.Duration) {
 	return longest
 }
 
+// said adds up messages of connection management, by the column they count in.
+func (p *played) said(column string) (n int64) {
+	for _, e := range p.Truth.Connections {
+		n += e.Counts[column]
+	}
+	return n
+}
+
+// attempts is how many connections a host asked for.
+func (p *played) attempts(host int) (n int) {
+	for _, e := range p.Truth.Connections {
+		if e.Client == fmt.Sprintf("10.0.0.%d", host) {
+			n++
+		}
+	}
+	return n
+}
+
+// lost is how many frames of a kind did not arrive, in the capture or not.
+func (p *played) lost(what string, captured bool) (n int64) {
+	for _, l := range p.Truth.Lost {
+		if l.What == what && captured {
+			n += l.Captured
+		} else if l.What == what {
+			n += l.Frames - l.Captured
+		}
+	}
+	return n
+}
+
 // claims say of each scenario what must be true for it to show what it says.
 // The samples have theirs in TestSamplesHaveWhatTheyShow.
 var claims = map[string]func(p *played) bool{
@@ -208,6 +239,40 @@ var claims = map[string]func(p *played) bool{
 	},
 	"mixed-faults": func(p *played) bool {
 		return p.has("lost_upstream", "lost_downstream", "reordered", "response_lost_upstream", "icrc_bad", "not_captured", "rnr_naks")
+	},
+
+	"rnr-exhausted": func(p *played) bool {
+		return p.total("rnr_naks") == 11 && p.attempts(1) == 4 && p.lacks("lost_downstream")
+	},
+	"rnr-exhausted-silent": func(p *played) bool { return p.total("rnr_naks") == 12 && len(p.Truth.Connections) == 0 },
+	"pcp-wrong": func(p *played) bool {
+		return p.row("10.0.0.2", 0x411, "lost_downstream") > 0 && p.total("lost_downstream") == p.row("10.0.0.2", 0x411, "lost_downstream")+p.row("10.0.0.2", 0x414, "lost_downstream")
+	},
+	"dscp-wrong": func(p *played) bool { return p.lacks("lost_downstream", "retransmitted") },
+
+	"cm-rejected": func(p *played) bool {
+		return p.said("rejects_of_server") == 3 && p.said("ready_to_use") == 3 && p.Truth.Connections[5].Reason == 8
+	},
+	"cm-rejected-first": func(p *played) bool {
+		return p.said("rejects_of_server") == 2 && p.Truth.Connections[0].Reason == 28 && p.attempts(1) == 6
+	},
+	"cm-unanswered": func(p *played) bool { return p.said("requests") == 3+2*16 && p.has("acks") },
+	"cm-withdrawn": func(p *played) bool {
+		return p.said("requests") == 3*3+3 && p.said("rejects_of_client") == 3 && p.Truth.Connections[0].Reason == 4
+	},
+	"cm-late-reply":    func(p *played) bool { return p.said("delays") == 3 && p.said("ready_to_use") == 6 },
+	"cm-lost-messages": func(p *played) bool { return p.said("ready_to_use") == 6 && p.said("requests") == 8 && p.healthy() },
+
+	"cnps-off": func(p *played) bool {
+		return p.lacks("cnps") && p.at(synth.AtHost(5)).has("cnps") && !p.slowed(1)
+	},
+	"cnps-off-everywhere": func(p *played) bool { return p.lacks("cnps") && p.has("ce_frames") },
+	"cnps-lost":           func(p *played) bool { return p.has("cnps") && p.lost("CNP", true) == p.total("cnps") && !p.slowed(1) },
+	"cnps-lost-before":    func(p *played) bool { return p.lacks("cnps") && p.lost("CNP", false) > 0 && p.has("ce_frames") },
+	"cnps-lost-all-taps":  func(p *played) bool { return p.lost("CNP", true) == p.total("cnps") && !p.slowed(1) },
+	"xoff-lost":           func(p *played) bool { return p.lost("XOFF", true) > 0 && p.has("lost_upstream") },
+	"xon-lost": func(p *played) bool {
+		return p.lost("XON", true) > 5 && p.lost("XOFF", true) == 0 && p.lacks("lost_upstream")
 	},
 
 	"lossy-mirror": func(p *played) bool { return p.has("not_captured", "mirror_duplicates") && p.lacks("retransmitted") },

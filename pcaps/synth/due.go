@@ -143,7 +143,7 @@ func (r *recorder) untold() bool {
 }
 
 // oddPriority reports whether few senders tag a DSCP with another priority than
-// most do.
+// most do, or with one that most keep for another DSCP.
 func (r *recorder) oddPriority() bool {
 	net := &r.world.scenario.Network
 	senders := map[[2]uint8]map[*host]bool{}
@@ -158,7 +158,10 @@ func (r *recorder) oddPriority() bool {
 	}
 	for k, few := range senders {
 		for other, many := range senders {
-			if k[0] == other[0] && k != other && len(many) >= otherSenders && len(few) < len(many) {
+			outnumbered := len(many) >= otherSenders && len(few) < len(many)
+			sameDSCP := k[0] == other[0] && k[1] != other[1]
+			samePCP := k[1] == other[1] && k[1] != k[0]>>3 && other[1] == other[0]>>3
+			if outnumbered && (sameDSCP || samePCP) {
 				return net.VLAN != 0 && !net.RoCEv1
 			}
 		}

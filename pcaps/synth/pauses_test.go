@@ -25,6 +25,8 @@ var pausesFound = map[string][]string{
 	"pause-global":      {"pause.global", "pfc.host"},
 	"pfc-storm":         {"pfc.host", "pfc.paused", "pfc.storm"},
 	"pfc-before-ecn":    {"ecn.after-pfc", "pfc.paused"},
+	"xoff-lost":         {"pfc.host", "pfc.paused"},
+	"xon-lost":          {"pfc.host", "pfc.paused"},
 }
 
 func TestPausesOfTheCatalogue(t *testing.T) {

@@ -69,13 +69,14 @@ func in(m map[string]*tally, name string) *tally {
 
 // kinds are the ways to draw a scenario.
 var kinds = map[string]func(draw, uint64) *synth.Scenario{
-	"healthy": draw.healthy,
-	"faulty":  draw.faulty,
-	"mixed":   draw.mixed,
+	"healthy":  draw.healthy,
+	"faulty":   draw.faulty,
+	"mixed":    draw.mixed,
+	"troubled": draw.troubled,
 }
 
 // required is the precision and recall of each count and rule.
-var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99}
+var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99, "troubled": 0.99}
 
 // weaker are the counts that do not quite reach what is required yet where
 // several things go wrong at once, with what they reach in so few scenarios. It

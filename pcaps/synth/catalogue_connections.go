@@ -84,14 +84,14 @@ func cmWithdrawn() *Scenario {
 }
 
 // cmLateReply has servers that think about it: with an MRA at once, with one when
-// the request comes again, and for less than that takes.
+// the request comes again, for less than that takes, and without a word.
 func cmLateReply() *Scenario {
 	s := managed(&Scenario{
 		Name: "cm-late-reply", Seed: 905, Tap: AtHost(1),
 		About: "a busy server takes up to 7 s to accept, and asks for that patience: nothing is wrong",
 	}, 1, 1)
-	for i, take := range []time.Duration{6 * time.Second, 7 * time.Second, time.Second, 5 * time.Second} {
-		s.Connections[i].Setup = Setup{Deciding: take, MRA: i == 0}
+	for i, take := range []time.Duration{6 * time.Second, 7 * time.Second, time.Second, 5 * time.Second, 6 * time.Second} {
+		s.Connections[i].Setup = Setup{Deciding: take, MRA: i == 0, Silent: i == 4}
 	}
 	return s
 }

@@ -117,6 +117,14 @@ func (c *conn) rej() ib.REJ {
 	return ib.REJ{LocalCommID: id, RemoteCommID: c.ids[0], Reason: c.Setup.Rejected}
 }
 
+// excuse is what To's application says in a REJ, where it is asked at all.
+func (c *conn) excuse() []byte {
+	if c.Setup.Rejected != ib.REJConsumerDefined {
+		return nil
+	}
+	return []byte(greeting)
+}
+
 // rdmaCM is the private data of a REQ.
 func (c *conn) rdmaCM() []byte {
 	h := ib.RDMACM{IPVersion: 4, SrcPort: c.clientPort(), Src: private(c.a.host.addr), Dst: private(c.b.host.addr)}

@@ -38,7 +38,7 @@ func (r *recorder) exchanges() []Exchange {
 	byConn := map[*conn]*Exchange{}
 	for _, x := range r.order {
 		p := x.packet
-		if p.kind != isManagement || !x.captured || x.damaged {
+		if !x.captured || x.damaged || !r.legible(p) {
 			continue
 		}
 		e := byConn[p.conn]
@@ -56,6 +56,14 @@ func (r *recorder) exchanges() []Exchange {
 		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Server, b.Server), cmp.Compare(a.ClientQP, b.ClientQP))
 	})
 	return out
+}
+
+// legible reports whether a packet is a message of connection management of which
+// the snap length leaves enough to tell which.
+func (r *recorder) legible(p *packet) bool {
+	const needed = ib.MADHeaderLen - 6 // up to the attribute
+	snap := r.world.scenario.File.SnapLen
+	return p.kind == isManagement && (snap == 0 || snap >= p.size()-ib.ICRCLen-ib.MADLen+needed)
 }
 
 func (c *conn) exchange() *Exchange {

@@ -25,6 +25,25 @@ func expected(c *synth.Capture) (must, may map[string]bool) {
 	for _, rule := range c.Truth.MustFind {
 		must[rule] = true
 	}
+	for _, e := range c.Truth.Connections {
+		if e.Counts["delays"]+e.Counts["replies"]+e.Counts["rejects_of_server"]+e.Counts["ready_to_use"] == 0 {
+			may["cm.unanswered"] = true
+		}
+		if e.Counts["rejects_of_client"] > 0 { // withdrawn, although there was an answer
+			may["cm.rejected"] = true
+		}
+	}
+	for _, l := range c.Truth.Lost {
+		if l.What == "CNP" && l.Captured > 0 {
+			may["cnp.no-reaction"] = true
+		}
+		if l.What == "CNP" && l.Captured < l.Frames {
+			may["cnp.missing"] = true
+		}
+	}
+	if total["rnr_naks"] > 0 {
+		may["rnr.exhausted"], may["retransmit.exhausted"] = true, true // and its peer asks a dead queue pair
+	}
 	for rule, columns := range hints {
 		for _, column := range columns {
 			may[rule] = may[rule] || total[column] > 0 || open[column] > 0

@@ -58,6 +58,7 @@ func (c *conn) requested() {
 	case s.decided && c.Setup.Rejected != 0:
 		c.decide()
 	case s.decided: // the REP has a timer of its own
+	case s.taken && c.Setup.Silent:
 	case s.taken:
 		c.delay()
 	case c.Setup.Deciding == 0:
@@ -83,7 +84,7 @@ func (c *conn) delay() {
 func (c *conn) decide() {
 	c.state.decided = true
 	if c.Setup.Rejected != 0 {
-		c.manage(c.b, ib.AttrREJ, &roce.REJ{REJ: c.rej()}, []byte(greeting), func() { c.state.requests.answered = true })
+		c.manage(c.b, ib.AttrREJ, &roce.REJ{REJ: c.rej()}, c.excuse(), func() { c.state.requests.answered = true })
 		return
 	}
 	c.ask(&c.state.replies, func() { c.manage(c.b, ib.AttrREP, &roce.REP{REP: c.rep()}, []byte(greeting), c.accepted) })

@@ -27,6 +27,12 @@ func (d draw) duration(low, high time.Duration) time.Duration {
 // healthy draws a fabric that works: any shape, any workload, any tap that sees
 // both directions, congestion control at work, paths of any kind.
 func (d draw) healthy(seed uint64) *synth.Scenario {
+	s := d.fabric(seed)
+	beside(seed).setups(s)
+	return s
+}
+
+func (d draw) fabric(seed uint64) *synth.Scenario {
 	s := &synth.Scenario{Seed: seed, Network: d.network()}
 	hosts := d.shape(s)
 	s.Connections = d.workload(hosts)
@@ -169,7 +175,7 @@ func (d draw) adapters(s *synth.Scenario) {
 
 // faulty draws a healthy fabric, and one thing that goes wrong in it.
 func (d draw) faulty(seed uint64) *synth.Scenario {
-	s := d.healthy(seed)
+	s := d.fabric(seed)
 	d.unsprayed(s)
 	s.Tap = d.tap([]int{s.Connections[0].From, s.Connections[0].To})
 	s.Faults = []synth.Fault{d.fault(d.packets(s), pick(d, 1, 1, 2, 3))}
@@ -178,7 +184,7 @@ func (d draw) faulty(seed uint64) *synth.Scenario {
 
 // mixed draws a fabric in which several things go wrong at once.
 func (d draw) mixed(seed uint64) *synth.Scenario {
-	s := d.healthy(seed)
+	s := d.fabric(seed)
 	d.unsprayed(s)
 	s.Tap = d.tap([]int{s.Connections[0].From, s.Connections[0].To}).Losing(pick(d, 0, 0.003, 0.01)).Doubling(pick(d, 0, 0, 0.02))
 	all := synth.Everything()

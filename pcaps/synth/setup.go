@@ -14,6 +14,8 @@ type Setup struct {
 	// MRA lets To's CM ask for that time at once, and not only when the request
 	// comes again.
 	MRA bool
+	// Silent lets To's CM not even ask for it then.
+	Silent bool
 	// Patience is after which time without an answer From withdraws its request;
 	// 0 it stops without a word when its retries are used up.
 	Patience time.Duration

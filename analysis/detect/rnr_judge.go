@@ -34,7 +34,7 @@ func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
 		}
 	}
 	out := append(condense(stalls, "queue pair", rnrFilter), condense(zeros, "queue pair", rnrFilter+" && infiniband.aeth.syndrome.timer == 0")...)
-	return append(out, condense(rnrExhausted(r, c), "queue pair", rnrFilter)...)
+	return append(out, condense(rnrExhausted(r, c, longest), "queue pair", rnrFilter)...)
 }
 
 // timers writes timer codes as the waits they mean.
@@ -95,40 +95,73 @@ func rnrZero(f *report.Flow) report.Finding {
 }
 
 // rnrExhausted finds requesters that gave up: the wait is long over and nothing
-// was sent again, or a connection manager message followed instead.
-func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
+// was sent again, or connection management closed the connection instead.
+func rnrExhausted(r *report.Report, c *analysis.Config, longest map[[3]string]int64) []report.Finding {
 	var out []report.Finding
-	var end int64
-	for i := range r.Flows {
-		end = max(end, r.Flows[i].LastNs)
-	}
+	managed := managedRowsOf(r)
+	_, end := span(pointers(r.Flows))
 	for _, row := range r.Rows("rnr", "open") {
-		tries, wait, at := row.Values[0], row.Values[1], row.Values[2]
-		hung := sentAfter(r, hosts{row.Key[1], row.Key[0]}, 1, at) // a disconnect, where a queue pair has just failed
-		if end-at < int64(c.Limits.RNRGiveUp)*wait && !hung {
-			continue
-		}
+		wait, at := row.Values[1], row.Values[2]
+		over := at + max(int64(c.Limits.RNRGiveUp)*wait, longest[[3]string(row.Key[:3])])
 		for i := range r.Flows {
 			f := &r.Flows[i]
 			if f.Src != row.Key[0] || f.Dst != row.Key[1] || qpText(f.DestQP) != row.Key[2] || at < f.FirstNs || at > f.LastNs {
 				continue
 			}
-			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, at+wait) {
-				continue // its requests are not in view, or go on
+			said := managed.at(f, at)
+			if end < over && (!said.closed || said.retries == forEver) {
+				continue
 			}
-			out = append(out, report.Finding{
-				Rule: "rnr.exhausted", Severity: report.Critical, Confidence: report.Likely, Flow: f.Ref(), FirstNs: at, LastNs: end, Count: tries,
-				Frames: fewFrames(append(slices.Clone(f.EvidenceOf(analysis.RNRNAK.String()).Frames), uint64(row.Values[3]))),
-				Values: map[string]int64{"tries": tries, "wait_ns": wait, "silence_ns": end - at},
-				Summary: fmt.Sprintf("%s gave up on %s: PSN %s was refused for want of a receive buffer %s, and after the last wait of %s it was not sent again.",
-					f.Dst, f.Src, row.Key[3], times(tries), report.Duration(wait)),
-				Not:    "Not the end of the capture, which goes on past the wait; not loss, for every try was answered.",
-				Advice: "The requester's completion says RNR retry counter exceeded. Post receives earlier on " + f.Src + ", or raise rnr_retry (7 means for ever) on " + f.Dst + ".",
-				Filter: toward(f) + " && " + rnrFilter,
-			})
+			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, max(over, at+roundTrip(r, f))) {
+				continue // its requests are not in view, or go on beyond those that were on their way
+			}
+			out = append(out, gaveUpWaiting(f, &row, end, said.retries))
 		}
 	}
 	return out
+}
+
+// gaveUpWaiting says it of one row of the table.
+func gaveUpWaiting(f *report.Flow, row *report.Row, end, retries int64) report.Finding {
+	tries, wait, at := row.Values[0], row.Values[1], row.Values[2]
+	out := report.Finding{
+		Rule: "rnr.exhausted", Severity: report.Critical, Confidence: report.Likely, Flow: f.Ref(), FirstNs: at, LastNs: end, Count: tries,
+		Frames: fewFrames(append(slices.Clone(f.EvidenceOf(analysis.RNRNAK.String()).Frames), uint64(row.Values[3]))),
+		Values: map[string]int64{"tries": tries, "wait_ns": wait, "silence_ns": end - at},
+		Summary: fmt.Sprintf("%s gave up on %s: PSN %s was refused for want of a receive buffer %s, and after the last wait of %s it was not sent again.",
+			f.Dst, f.Src, row.Key[3], times(tries), report.Duration(wait)),
+		Not:    "Not the end of the capture, which goes on past the wait; not loss, for every try was answered.",
+		Advice: "The requester's completion says RNR retry counter exceeded. Post receives earlier on " + f.Src + ", or raise rnr_retry (7 means for ever) on " + f.Dst + ".",
+		Filter: toward(f) + " && " + rnrFilter,
+	}
+	if end < at+wait {
+		out.Not = "Not the end of the capture: the connection was closed before the wait was over; not loss, for every try was answered."
+	}
+	switch {
+	case retries == forEver:
+		out.Confidence = report.Possible
+		out.Not += " But by connection management it should try for ever, so that another fault may have ended it."
+	case retries > 0 && tries > retries:
+		out.Confidence = report.Certain
+		out.Not += fmt.Sprintf(" By connection management it has %s.", report.Counted(retries, "retry"))
+	}
+	if retries > 0 {
+		out.Values["rnr_retry"] = retries
+	}
+	return out
+}
+
+// roundTrip is the longest between the two ends of a row, as far as answers to
+// requests of both tell: each shows the part on its side of the tap.
+func roundTrip(r *report.Report, f *report.Flow) int64 {
+	ns := f.AckRTT.Max
+	for i := range r.Flows {
+		if x := &r.Flows[i]; hostsOf(x) == hostsOf(f).back() && f.PeerQP != nil && x.DestQP == *f.PeerQP {
+			ns += x.AckRTT.Max
+			break
+		}
+	}
+	return ns
 }
 
 // sentAfter reports whether anything travelled between two hosts towards a queue

@@ -25,7 +25,7 @@ var rnrRules = []report.Rule{
 		Name: "rnr.exhausted", Severities: []report.Severity{report.Critical},
 		Brief:    "a sender used up its RNR retries and gave up",
 		Means:    "The receiver had no buffer each time the request came, until the sender's rnr_retry was used up. The queue pair is in the error state.",
-		Computed: "The last RNR NAK of a queue pair is followed by no resend and by nothing else towards it, though the capture goes on for 4 (Limits.RNRGiveUp) waits of the time it asked for (adapters wait up to twice that), or the sender's connection manager spoke since. The count is of RNR NAKs in a row for that PSN.",
+		Computed: "The last RNR NAK of a queue pair is followed by no resend and by nothing else towards it but what was on its way, though the capture goes on for 4 (Limits.RNRGiveUp) waits of the time it asked for (adapters wait up to twice that) and for the longest stall that ended, or its connection was closed since. It is certain where connection management named an rnr_retry that is used up, and only possible where it named 7. The count is of RNR NAKs in a row for that PSN.",
 		Not:      "Not the end of the capture, and not loss: every try was answered. Where the way from the sender is not in view, nothing is said. An rnr_retry of 7 means for ever, so such a sender never gives up.",
 		Do:       "The completion says IBV_WC_RNR_RETRY_EXC_ERR. Post receives before the connection is used and keep the queue filled (out_of_buffer of the receiver), or raise rnr_retry to 7 on the sender (rdma_conn_param.rnr_retry_count, ibv_modify_qp).",
 	},

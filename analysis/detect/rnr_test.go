@@ -95,3 +95,51 @@ func TestRNRExhausted(t *testing.T) {
 		}
 	}
 }
+
+// TestRNRExhaustedByTheTearDown ends the capture soon behind the last NAK, so that
+// only the end of the connection can tell.
+func TestRNRExhaustedByTheTearDown(t *testing.T) {
+	asks := func(retries uint8) func(*wire) {
+		return func(w *wire) {
+			w.cm(2, 1, ib.AttrREQ, 0x12, &ib.REQ{LocalCommID: 0x12, LocalQPN: 0x12, RNRRetry: retries, PathMTU: ib.MTUOf(1024)})
+			w.rep(1, 2, 0x12)
+			w.rtu(2, 1, 0x12)
+		}
+	}
+	for _, test := range []struct {
+		desc   string
+		before func(*wire)
+		then   func(*wire)
+		want   report.Confidence // empty where nothing is to be said
+	}{
+		{"closed, and the retries are used up", asks(1), func(w *wire) { w.disconnect(2, 1, 0x12) }, report.Certain},
+		{"closed, and more retries were left than are in view", asks(5), func(w *wire) { w.disconnect(2, 1, 0x12) }, report.Likely},
+		{"closed, but retries never end", asks(7), func(w *wire) { w.disconnect(2, 1, 0x12) }, ""},
+		{"not closed", asks(1), func(*wire) {}, ""},
+		{"another connection of the two begins", asks(1), func(w *wire) { w.connect(1, 2, 0x33, 4420) }, ""},
+		{"another connection of the two is closed", func(w *wire) { asks(1)(w); w.connect(2, 1, 0x33, 4420) }, func(w *wire) { w.disconnect(2, 1, 0x33) }, ""},
+		{"nothing is known of the connection", func(*wire) {}, func(w *wire) { w.connect(2, 1, 0x33, 4420); w.disconnect(2, 1, 0x33) }, ""},
+		{"retries never end, and yet it is silent for long", asks(7), func(w *wire) { w.wait(50_000 * usec); w.write(3, 4, 0x22, 1) }, report.Possible},
+	} {
+		w := newWire()
+		test.before(w)
+		w.write(1, 2, 0x12, 1)
+		w.refused(2, 14)
+		w.wait(2_000 * usec)
+		w.refused(2, 14)
+		w.wait(50 * usec)
+		test.then(w)
+		r := findings(t, w)
+		if test.want == "" {
+			for _, f := range r.Findings {
+				if f.Rule == "rnr.exhausted" {
+					t.Errorf("%s: %s", test.desc, f.Summary)
+				}
+			}
+			continue
+		}
+		if f := finding(t, r, "rnr.exhausted"); f.Confidence != test.want {
+			t.Errorf("%s: %s, want %s", test.desc, f.Confidence, test.want)
+		}
+	}
+}

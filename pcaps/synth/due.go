@@ -27,6 +27,7 @@ const (
 	manyMarks     = 10                     // without a CNP
 	longForACNP   = 100 * time.Microsecond // between a mark and the end
 	longForAREP   = 2 * time.Second
+	underWay      = 200 * time.Microsecond // at most, of what a queue pair sent before it ended
 	otherSenders  = 2 // that agree on a priority
 	dataQueuePair = 2 // the first that is none of management
 )
@@ -51,7 +52,7 @@ func (r *recorder) due(t *Truth) []string {
 
 func (row *Row) proves(out map[string]bool) {
 	prefix := ""
-	if row.Transport != ib.RC.String() {
+	if row.Transport == ib.UC.String() || row.Transport == ib.UD.String() { // else RC, though it began with a CNP
 		prefix = "datagram "
 	}
 	for rule, columns := range proofs {
@@ -112,7 +113,7 @@ func (r *recorder) exhausted(t *Truth) bool {
 		if !t.Rows[i].BothWays || t.Rows[i].Twin != 0 {
 			return false
 		}
-		return r.last() > x.time+waits*p.syndrome().RNRTimer().Nanoseconds() || slices.ContainsFunc(r.order, func(y *record) bool {
+		return r.last() > x.time+waits*p.syndrome().RNRTimer().Nanoseconds()+ns(underWay) || slices.ContainsFunc(r.order, func(y *record) bool {
 			return y.captured && y.time > x.time && y.packet.conn == p.conn && y.packet.attr() == ib.AttrDREQ && y.packet.from == p.to
 		})
 	})

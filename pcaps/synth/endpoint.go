@@ -136,9 +136,11 @@ func (e *endpoint) die() {
 	e.req.stop()
 }
 
-// fail ends the queue pair for a fault that its own requester met.
+// fail ends the queue pair for a fault that its own requester met. Nothing that
+// is queued leaves any more.
 func (e *endpoint) fail() {
 	e.die()
+	e.rsp.queue = nil
 	e.conn.fail(e)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -77,6 +78,19 @@ func TestConnectionsAreThoseOfTheTruth(t *testing.T) {
 	})
 }
 
+func TestRandomConnectionsAreThoseOfTheTruth(t *testing.T) {
+	for seed := uint64(1); seed <= 100; seed++ {
+		for _, s := range []*synth.Scenario{newDraw(seed).troubled(seed), newDraw(seed).healthy(seed)} {
+			s.File.SnapLen = 0
+			c := synth.Run(s)
+			compareConnections(t, c, analyze(t, s, c))
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}
+
 func compareConnections(t *testing.T, c *synth.Capture, r *report.Report) {
 	t.Helper()
 	columns := []string{"requests", "delays", "replies", "ready_to_use", "rejects_of_client", "rejects_of_server", "disconnect_requests", "disconnect_replies"}
@@ -86,24 +100,26 @@ func compareConnections(t *testing.T, c *synth.Capture, r *report.Report) {
 			continue
 		}
 		for _, row := range table.Rows {
-			e := synth.Exchange{Client: row.Key[0], Server: row.Key[1], Counts: map[string]int64{}}
+			id, err := strconv.ParseUint(row.Key[4], 0, 32)
+			if err != nil {
+				t.Errorf("the ID is %q", row.Key[4])
+			}
+			e := synth.Exchange{Client: row.Key[0], Server: row.Key[1], CommID: uint32(id), Counts: map[string]int64{}}
 			for i, column := range table.Columns {
-				switch n := row.Values[i]; {
-				case column.Name == "client_qp":
-					e.ClientQP = uint32(n)
-				case slices.Contains(columns, column.Name) && n > 0:
+				if n := row.Values[i]; slices.Contains(columns, column.Name) && n > 0 {
 					e.Counts[column.Name] = n
 				}
 			}
 			got = append(got, e)
 		}
 	}
-	slices.SortFunc(got, func(a, b synth.Exchange) int {
-		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Server, b.Server), cmp.Compare(a.ClientQP, b.ClientQP))
-	})
-	if !slices.EqualFunc(got, c.Truth.Connections, func(a, b synth.Exchange) bool {
-		return a.Client == b.Client && a.Server == b.Server && a.ClientQP == b.ClientQP && maps.Equal(a.Counts, b.Counts)
+	want := slices.Clone(c.Truth.Connections)
+	for _, xs := range [][]synth.Exchange{got, want} {
+		slices.SortFunc(xs, func(a, b synth.Exchange) int { return cmp.Compare(a.CommID, b.CommID) })
+	}
+	if !slices.EqualFunc(got, want, func(a, b synth.Exchange) bool {
+		return a.Client == b.Client && a.Server == b.Server && a.CommID == b.CommID && maps.Equal(a.Counts, b.Counts)
 	}) {
-		t.Errorf("connections are %+v, want %+v", got, c.Truth.Connections)
+		t.Errorf("connections are %+v, want %+v", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import "github.com/rocescope/rocescope/analysis/report"
 // to.
 type setUp struct {
 	closed  bool  // behind a time
+	perhaps bool  // one of the two hosts' was, and short frames do not tell which
 	retries int64 // of what meets no buffer, as the other end asked; 0 not known
 }
 
@@ -36,8 +37,8 @@ func managedRowsOf(r *report.Report) managedRows {
 	return m
 }
 
-// at returns what is said of the connection of a row at a time. Where short frames
-// do not tell its queue pairs, any between the two hosts may be it.
+// at returns what is said of the connection of a row at a time. What ends it may
+// stand in a row of its own where short frames do not tell whom it belongs to.
 func (m *managedRows) at(f *report.Flow, ns int64) (s setUp) {
 	for i := range m.rows {
 		row := &m.rows[i]
@@ -50,12 +51,12 @@ func (m *managedRows) at(f *report.Flow, ns int64) (s setUp) {
 		default:
 			continue
 		}
-		qp := v[m.qp[side]]
-		if v[m.from] > ns || qp != 0 && qp != int64(f.DestQP) || v[m.end] != 0 && v[m.end] < ns {
-			continue
-		}
-		s.closed = s.closed || v[m.end] > ns
-		if qp != 0 {
+		switch qp := v[m.qp[side]]; {
+		case v[m.end] != 0 && v[m.end] < ns:
+		case qp == 0:
+			s.perhaps = s.perhaps || v[m.end] > ns
+		case qp == int64(f.DestQP) && v[m.from] <= ns:
+			s.closed = s.closed || v[m.end] > ns
 			s.retries = v[m.retry[side]]
 		}
 	}

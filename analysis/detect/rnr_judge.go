@@ -109,13 +109,18 @@ func rnrExhausted(r *report.Report, c *analysis.Config, longest map[[3]string]in
 				continue
 			}
 			said := managed.at(f, at)
-			if end < over && (!said.closed || said.retries == forEver) {
+			if end < over && (!said.closed && !said.perhaps || said.retries == forEver) {
 				continue
 			}
 			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, max(over, at+roundTrip(r, f))) {
 				continue // its requests are not in view, or go on beyond those that were on their way
 			}
-			out = append(out, gaveUpWaiting(f, &row, end, said.retries))
+			x := gaveUpWaiting(f, &row, end, said.retries)
+			if end < over && !said.closed {
+				x.Confidence = report.Possible
+				x.Not += " Whether it was this connection that was closed, the snap length does not tell."
+			}
+			out = append(out, x)
 		}
 	}
 	return out

@@ -28,8 +28,8 @@ const (
 	longForACNP   = 100 * time.Microsecond // between a mark and the end
 	longForAREP   = 2 * time.Second
 	underWay      = 200 * time.Microsecond // at most, of what a queue pair sent before it ended
-	otherSenders  = 2 // that agree on a priority
-	dataQueuePair = 2 // the first that is none of management
+	otherSenders  = 2                      // that agree on a priority
+	dataQueuePair = 2                      // the first that is none of management
 )
 
 // due returns the rules of which the capture holds the proof.
@@ -114,7 +114,7 @@ func (r *recorder) exhausted(t *Truth) bool {
 			return false
 		}
 		return r.last() > x.time+waits*p.syndrome().RNRTimer().Nanoseconds()+ns(underWay) || slices.ContainsFunc(r.order, func(y *record) bool {
-			return y.captured && y.time > x.time && y.packet.conn == p.conn && y.packet.attr() == ib.AttrDREQ && y.packet.from == p.to
+			return y.captured && r.legible(y.packet) && y.time > x.time && y.packet.conn == p.conn && y.packet.attr() == ib.AttrDREQ && y.packet.from == p.to
 		})
 	})
 }
@@ -122,6 +122,9 @@ func (r *recorder) exhausted(t *Truth) bool {
 // untold reports whether a host got marks and answered them with everything but
 // a CNP.
 func (r *recorder) untold() bool {
+	if r.world.scenario.Network.RoCEv1 {
+		return false // no switch marks a GRH, so that what stands there means nothing
+	}
 	marks, first, back := map[*host]int{}, map[*host]int64{}, map[*host]int64{}
 	for _, x := range r.order {
 		p := x.packet

@@ -61,9 +61,30 @@ func (r *recorder) exchanges() []Exchange {
 // legible reports whether a packet is a message of connection management of which
 // the snap length leaves enough to tell which.
 func (r *recorder) legible(p *packet) bool {
-	const needed = ib.MADHeaderLen - 6 // up to the attribute
+	return r.legibleUpTo(p, ib.MADHeaderLen-6) // behind the attribute
+}
+
+// legibleUpTo reports whether the snap length leaves so many bytes of a message of
+// connection management.
+func (r *recorder) legibleUpTo(p *packet, bytes int) bool {
 	snap := r.world.scenario.File.SnapLen
-	return p.kind == isManagement && (snap == 0 || snap >= p.size()-ib.ICRCLen-ib.MADLen+needed)
+	return p.kind == isManagement && (snap == 0 || snap >= p.size()-ib.ICRCLen-ib.MADLen+bytes)
+}
+
+// introduce notes of which connections the capture tells both queue pairs, by REQ
+// and REP. What is cut within the REQ need not be understood.
+func (r *recorder) introduce() {
+	const whole = ib.MADHeaderLen + ib.REQLen // a REP is shorter
+	said := map[*conn]map[ib.CMAttr]bool{}
+	for _, x := range r.order {
+		if c := x.packet.conn; x.captured && !x.damaged && r.legibleUpTo(x.packet, whole) {
+			if said[c] == nil {
+				said[c] = map[ib.CMAttr]bool{}
+			}
+			said[c][x.packet.attr()] = true
+			r.introduced[c] = said[c][ib.AttrREQ] && said[c][ib.AttrREP]
+		}
+	}
 }
 
 func (c *conn) exchange() *Exchange {

@@ -11,13 +11,14 @@ import (
 // recorder keeps, for one tap, what became of each packet that passed there or
 // should have. What of it can be known from the capture is told at the end.
 type recorder struct {
-	world   *world
-	oneWay  bool
-	records map[*packet]*record
-	order   []*record // as their packets were sent
-	frames  int       // captured so far, copies aside
-	pauses  int64
-	lost    []Lost // pause frames
+	world      *world
+	oneWay     bool
+	records    map[*packet]*record
+	order      []*record // as their packets were sent
+	frames     int       // captured so far, copies aside
+	pauses     int64
+	lost       []Lost         // pause frames
+	introduced map[*conn]bool // by connection management, in the capture
 	// shortest is the round trip by those who take it; nil not looked for.
 	shortest map[hosts]int64
 }
@@ -40,7 +41,7 @@ type record struct {
 }
 
 func newRecorder(w *world, oneWay bool) *recorder {
-	return &recorder{world: w, oneWay: oneWay, records: map[*packet]*record{}}
+	return &recorder{world: w, oneWay: oneWay, records: map[*packet]*record{}, introduced: map[*conn]bool{}}
 }
 
 // sent notes a packet that leaves its host.
@@ -99,6 +100,7 @@ func (r *recorder) truth() Truth {
 			c.rowBack(p).BothWays = true
 		}
 	}
+	r.introduce()
 	r.twins(c)
 	t.Rows = c.sorted()
 	t.Connections = r.exchanges()

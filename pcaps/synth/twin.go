@@ -34,7 +34,8 @@ func (s *stream) back() uint32 {
 // mayBe reports whether every answer to the stream could be one to another.
 func (s *stream) mayBe(x *stream) bool {
 	c := s.records[0].packet.conn
-	if c.ByCM || c.Port == 0 && !c.world.scenario.Network.RoCEv1 {
+	followsFromQPs := !c.ByCM && c.Port == 0 && !c.world.scenario.Network.RoCEv1
+	if followsFromQPs || c.ByCM && s.recorder.introduced[c] {
 		return false
 	}
 	for _, a := range s.answers {

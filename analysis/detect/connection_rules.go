@@ -23,7 +23,7 @@ var connectionRules = []report.Rule{
 		Computed: "REQ (or SIDR_REQ) messages without any reply, REJ, MRA, RTU or data of that connection. They must have been repeated, or be withdrawn by a REJ of their sender, or 2000 ms (Limits.AnswerWait) must have passed: servers answer within milliseconds, while RDMA-CM repeats only after 4.3 s. " +
 			"Requests between two hosts are told together. The count is of requests sent, repeats included.\n\n" +
 			"It is said only where an answer would be in view: there are other frames from the server to the client, of RoCE or not, or RoCE from the server to others or from others to the client; or the client itself says that none came, which makes it certain. " +
-			"It is critical, and a warning if each of the services was granted later.",
+			"It is critical, and a warning if each of the services was granted later. Requests for the same that were granted meanwhile are told: then host and service are there.",
 		Not: "Not a capture of one direction, see above; RoCE of others that is in view only makes it likely. Not a refusal (cm.rejected), and not a busy server, which would send MRA. A request repeated once because its answer was late is answered in the end and not told.",
 		Do: "On the server: does cm_rx_msgs/req below `/sys/class/infiniband/DEV/ports/1` rise, is rdma_cm loaded, does the service listen (`rdma resource show cm_id`)? Then the way: `ping` of that address from that interface, VLAN, GID index (`show_gids`), access lists on UDP port 4791, and the class of queue pair 1, which is often not the data's. " +
 			"Capture at the server to see whether requests arrive.",

@@ -251,6 +251,20 @@ func TestUnanswered(t *testing.T) {
 			}
 			w.connect(1, 2, 2, nvme)
 		}, report.Warning, "later such a connection was accepted"},
+		{"others were accepted meanwhile", func(w *wire) {
+			w.req(1, 2, 1, nvme)
+			w.connect(1, 2, 2, nvme)
+			w.connect(1, 2, 3, nvme)
+			w.wait(4_300 * msec)
+			w.req(1, 2, 1, nvme)
+		}, report.Critical, "; meanwhile 2 such requests were accepted"},
+		{"others had been accepted before", func(w *wire) {
+			w.connect(1, 2, 2, nvme)
+			w.wait(4_300 * msec)
+			w.req(1, 2, 1, nvme)
+			w.wait(4_300 * msec)
+			w.req(1, 2, 1, nvme)
+		}, report.Critical, "sent 2 times, every 4.3 s."},
 		{"two services", func(w *wire) {
 			w.write(2, 1, 0x12, 1)
 			for range 3 {

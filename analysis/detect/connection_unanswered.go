@@ -61,9 +61,29 @@ func (v *connectionsView) unheard(h hosts, xs []*cmRow) (report.Finding, bool) {
 	if later := v.allLater(h, xs, last); later > 0 {
 		f.Severity = report.Warning
 		f.Summary += fmt.Sprintf("; %s later such a connection was accepted", report.Duration(later-last))
+	} else if accepted := v.acceptedBetween(h, xs, first, last); accepted > 0 {
+		f.Values["accepted"] = accepted
+		f.Summary += fmt.Sprintf("; meanwhile %s accepted", report.CountedWere(accepted, "such request"))
+		f.Not += " Not a host that is down or a service that is not there: it took other requests."
+		f.Advice = "Look for loss of CM packets between the two (the class of QP 1), for requests beyond what the listener's backlog takes, and whether the server's CM sees these (cm_rx_msgs/req below /sys/class/infiniband/DEV/ports/1)."
 	}
 	f.Summary += "."
 	return f, true
+}
+
+// acceptedBetween counts requests of the client for the same services that were
+// granted between two times.
+func (v *connectionsView) acceptedBetween(h hosts, xs []*cmRow, from, to int64) (n int64) {
+	services := map[string]bool{}
+	for _, x := range xs {
+		services[x.service] = true
+	}
+	for _, x := range v.both[h.eitherWay()] {
+		if at := x.accepted(); x.hosts == h && services[x.service] && from <= at && at <= to {
+			n++
+		}
+	}
+	return n
 }
 
 // allLater returns when, behind a time, each of the services had been granted

@@ -135,6 +135,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	case !q.known:
 		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
+		} else if ahead == 0 {
+			q.rec.reads.single(p.PSN)
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)

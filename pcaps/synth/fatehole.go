@@ -165,13 +165,28 @@ func (s *stream) arrivalShown(x *record) bool {
 	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
 }
 
-// wentOn reports whether the requester asked for more after a response came that
-// the capture does not hold: it did not miss it.
+// wentOn reports whether the requester asked for more after it had seen what came
+// behind a response that the capture does not hold: it did not miss it. What it
+// asked before says nothing, for several READs may be under way.
 func (s *stream) wentOn(x *record) bool {
 	for _, q := range s.questions {
-		if q.packet.again == "" && q.packet.made > x.packet.reached {
+		if q.packet.again == "" && slices.ContainsFunc(s.behind(x), func(a *record) bool { return a.packet.reached < q.packet.made }) {
 			return true
 		}
 	}
 	return false
+}
+
+// behind returns what the capture holds of the answers behind a response that
+// arrived.
+func (s *stream) behind(x *record) []*record {
+	var out []*record
+	for _, l := range [][]*record{s.records, s.answers} {
+		for _, a := range l {
+			if a.captured && !a.lost && a.packet.made >= x.packet.made && x.packet.bth.PSN.Before(a.packet.bth.PSN) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }

@@ -215,7 +215,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 // the hole could be seen.
 func (s *shard) unasked(r *row, h *hole, p *decode.Packet) bool {
 	rec := r.req.rec
-	if !p.IPv6 && r.idsRise() || !r.bundle.overtaken(r.dir) || rec.pass.cause != RetransmittedNAK {
+	if h.amid || !p.IPv6 && r.idsRise() || !r.bundle.overtaken(r.dir) || rec.pass.cause != RetransmittedNAK {
 		return false
 	}
 	n := rec.naks.naming(rec.pass.start)

@@ -120,11 +120,15 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	q := &r.req
 	rec := q.recovery()
-	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest {
+	older := q.pass > 0 && int16(p.IPID-rec.pass.id) < 0 // sent before the current pass began
+	if older && q.pass == 1 {
+		return s.belatedFirst(r, p)
+	}
+	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest && !older {
 		n.used = true
 		rec.pass.cause = RetransmittedNAK
 	}
-	if p.PSN.Before(rec.pass.start) {
+	if p.PSN.Before(rec.pass.start) && !older {
 		// The pass began here; what came of it so far came too early.
 		rec.holes.keep(hole{start: p.PSN, end: rec.pass.start, upto: q.cur, pass: q.pass, fate: fateLate, time: p.Time, frame: p.Frame})
 		rec.pass.start = p.PSN
@@ -132,6 +136,18 @@ func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	s.resent(r, p, span)
 	return s.keepLate(r, p, Resent)
+}
+
+// belatedFirst takes the first sending of a packet that the first resend pass
+// overtook: what had seemed to be the first sending was a resend.
+func (s *shard) belatedFirst(r *row, p *decode.Packet) Verdict {
+	q := &r.req
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	if e := q.recent.get(p.PSN); e != nil && e.flags&seenResent == 0 {
+		s.emit(Event{Kind: q.rec.pass.cause, Count: 1, Flow: r.id, PSN: p.PSN, Time: e.time, Frame: e.frame, Ref: q.rec.pass.frame})
+		e.flags |= seenResent
+	}
+	return 0
 }
 
 // recordTail opens a hole of the pass before the current one.

@@ -65,6 +65,7 @@ type passInfo struct {
 	// where it ended: what lies beyond was not sent in it, as far as the tap saw.
 	before, reached ib.PSN
 	number          uint16
+	id              uint16 // the IPv4 ID of the packet that began it
 	start           ib.PSN
 	high            ib.PSN // the row's high when the pass started
 	wants           ib.PSN // the row's wants when the pass started

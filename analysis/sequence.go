@@ -132,6 +132,9 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdict {
 	q := &r.req
 	fresh := !p.PSN.Before(q.high)
+	if i := s.lateForEarlier(r, p); i >= 0 {
+		return s.late(r, i, p)
+	}
 	switch ahead := p.PSN.Sub(q.cur); {
 	case !q.known:
 		if !fresh && !s.passGoesOn(r, p) {

@@ -16,6 +16,7 @@ type reads struct {
 	high  ib.PSN // one past the highest response
 	seen  bool   // high is set
 
+	late         lateOne // the response before, if it seemed to come late
 	lastResponse int64
 	upset        int64 // when a response last passed before an earlier one; 0 never
 }
@@ -33,6 +34,16 @@ type read struct {
 	time       int64 // of the request; of the first response where it was not seen
 	last       int64 // of the last response; 0 none
 	first      int64 // of the first response; 0 none
+}
+
+// lateOne is a response that filled a hole although nobody is known to have asked
+// again, while no ID tells.
+type lateOne struct {
+	set   bool
+	psn   ib.PSN
+	time  int64
+	frame uint64
+	ref   uint64 // the frame behind the hole
 }
 
 const readsMax = 64
@@ -103,6 +114,9 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
 	defer func() { rd.lastResponse = p.Time }()
+	if rd.late.set {
+		s.notLate(g, rd, p)
+	}
 	h := rd.holes.openAt(p.PSN, -1)
 	if g.sentBefore(&g.rsp.ids, p) || h != nil && !p.IPv6 && h.between(p.IPID) {
 		if v, ok := s.lateResponse(r, g, p); ok {
@@ -120,6 +134,10 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			return v
 		}
 	}
+	if i >= 0 && h != nil && rd.list[i].cannotDraw(r, p) {
+		v, _ := s.lateResponse(r, g, p)
+		return v
+	}
 	if i < 0 {
 		i = rd.covering(p)
 	}
@@ -133,6 +151,34 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
+}
+
+// cannotDraw reports whether the response does not answer the READ, asked again for
+// what it fills: its opcode does not begin an answer, or it comes too soon.
+func (e *read) cannotDraw(r *row, p *decode.Packet) bool {
+	if !e.resent || e.first != 0 || e.start != p.PSN {
+		return false
+	}
+	return !p.Op.Is(ib.IsFirst|ib.IsOnly) || p.Time-e.time < r.minRTT()/2 || r.soon(e.time, p.Time, false)
+}
+
+// notLate takes back that the response before was late, where the packet, which
+// has passed before, goes on behind it: both answer the READ asked again, of which
+// the first responses are missing.
+func (s *shard) notLate(g *row, rd *reads, p *decode.Packet) {
+	l := rd.late
+	rd.late.set = false
+	if p.PSN != l.psn.Add(1) || !rd.seen || !p.PSN.Before(rd.high) || p.Op.Is(ib.IsFirst|ib.IsOnly) || rd.holes.openAt(p.PSN, -1) != nil {
+		return
+	}
+	i := slices.IndexFunc(rd.holes.list, func(h hole) bool { return h.fate == fateLate && h.has(l.psn) })
+	if i < 0 {
+		return
+	}
+	rd.holes.list[i].fate = fateLost
+	s.emit(Event{Kind: ResponseReordered, Count: -1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
+	s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
+	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame})
 }
 
 // catchUp takes the responses before end that passed since the READ: while it was
@@ -391,8 +437,9 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if !e.known || !e.cursor.Before(e.end) {
 		return
 	}
-	// answered all the same, as p shows
-	silent := (e.first == 0 && !e.resent || e.first != 0 && !e.borrowed) && !p.PSN.Before(e.end)
+	// answered all the same, as p shows: it comes behind, or begins an answer anew
+	began := e.first != 0 && !e.borrowed
+	silent := (e.first == 0 && !e.resent || began) && !p.PSN.Before(e.end) || began && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.PSN != e.cursor
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
 		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && (e.first != 0 || r.soon(n.time, p.Time, false))) {
@@ -449,8 +496,8 @@ func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 	}
 }
 
-// closeResponse counts a response sent again, and closes the hole that it
-// fills. It reports false for one that had not been sent before.
+// closeResponse counts a response sent again, and closes the holes that it
+// fills: it may have been lost more than once. It reports false for one that had not been sent before.
 func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 	rd := &r.req.rec.reads
 	filled := false
@@ -460,12 +507,15 @@ func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 		if h.fate != fateOpen || !h.has(p.PSN) {
 			continue
 		}
+		n := len(rd.holes.list)
 		piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+		if len(rd.holes.list) < n {
+			i--
+		}
 		piece.fate = fateLost
 		closed = append(closed, piece)
 		s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
 		filled = true
-		break
 	}
 	for i := range closed {
 		rd.holes.keep(closed[i])
@@ -492,6 +542,7 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
+			rd.late = lateOne{set: !rises && !p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
 		case fateLost:
 			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
 			rd.holes.list[i].fate = fateLate

@@ -77,7 +77,6 @@ func (s *shard) lateForEarlier(r *row, p *decode.Packet) int {
 // tailOfPass takes such a packet; the current pass goes on from where it was.
 func (s *shard) tailOfPass(r *row, p *decode.Packet, span int32) Verdict {
 	q := &r.req
-	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	if !p.PSN.Before(q.high) {
 		q.high = p.PSN.Add(span)
 		return s.keepLate(r, p, 0)

@@ -40,6 +40,7 @@ type read struct {
 // again, while no ID tells.
 type lateOne struct {
 	set   bool
+	again bool // it counts as sent again
 	psn   ib.PSN
 	time  int64
 	frame uint64
@@ -134,10 +135,6 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			return v
 		}
 	}
-	if i >= 0 && h != nil && rd.list[i].cannotDraw(r, p) {
-		v, _ := s.lateResponse(r, g, p)
-		return v
-	}
 	if i < 0 {
 		i = rd.covering(p)
 	}
@@ -151,15 +148,6 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
-}
-
-// cannotDraw reports whether the response does not answer the READ, asked again for
-// what it fills: its opcode does not begin an answer, or it comes too soon.
-func (e *read) cannotDraw(r *row, p *decode.Packet) bool {
-	if !e.resent || e.first != 0 || e.start != p.PSN {
-		return false
-	}
-	return !p.Op.Is(ib.IsFirst|ib.IsOnly) || p.Time-e.time < r.minRTT()/2 || r.soon(e.time, p.Time, false)
 }
 
 // notLate takes back that the response before was late, where the packet, which
@@ -178,7 +166,9 @@ func (s *shard) notLate(g *row, rd *reads, p *decode.Packet) {
 	rd.holes.list[i].fate = fateLost
 	s.emit(Event{Kind: ResponseReordered, Count: -1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
 	s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
-	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame})
+	if !l.again {
+		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame})
+	}
 }
 
 // catchUp takes the responses before end that passed since the READ: while it was
@@ -542,7 +532,7 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
-			rd.late = lateOne{set: !rises && !p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
+			rd.late = lateOne{set: !rises, again: p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
 		case fateLost:
 			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
 			rd.holes.list[i].fate = fateLate

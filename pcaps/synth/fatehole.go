@@ -31,6 +31,8 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 		return false, nothingBefore
 	case p.again != "" && !s.passSeen(i, x):
 		return false, passStartsHere
+	case p.again == byNAK && !s.idsTell() && !s.repeated(p.pass):
+		return false, nothingOfPass
 	}
 	return true, ""
 }
@@ -41,6 +43,13 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 // that answer it.
 func (s *stream) drewAny(x *record) bool {
 	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.made == x.packet.made })
+}
+
+// repeated reports whether the capture holds anything that was sent again in a
+// pass. That the NAK which called for the pass was captured does not prove that it
+// came to the requester.
+func (s *stream) repeated(pass int) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.pass == pass && y.packet.again != "" })
 }
 
 // passSeen reports whether the capture shows that a pass begins no later than

@@ -10,6 +10,7 @@ type Packets struct {
 	conn     int // from 1; 0 stands for all connections
 	kind     kind
 	numbers  []int
+	repeats  []int
 	byChance bool
 	chance   float64
 }
@@ -32,6 +33,9 @@ func Everything() Packets { return Packets{} }
 // What is sent again is not counted, and not selected.
 func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
 
+// Again selects those sent again, counted from 1 in the order of sending.
+func (p Packets) Again(n ...int) Packets { p.repeats = n; return p }
+
 // ByChance selects each with a probability.
 func (p Packets) ByChance(probability float64) Packets {
 	p.byChance, p.chance = true, probability
@@ -47,6 +51,8 @@ func (p *Packets) selects(w *world, x *packet) bool {
 	case p.kind != 0 && (p.kind != x.kind || x.ofBack()):
 		return false
 	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
+		return false
+	case len(p.repeats) > 0 && !slices.Contains(p.repeats, x.repeat):
 		return false
 	}
 	return !p.byChance || w.chance(p.chance)

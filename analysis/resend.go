@@ -152,10 +152,17 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 
 // askedAlone reports whether the packet goes on with the current resend pass only
 // because the NAK that came behind the packet before asks for the next one, as a
-// sender that repeats selectively is asked for one loss after the other.
+// sender that repeats selectively is asked for one loss after the other; or because
+// a response that came behind it shows that the packet, a READ, lacks its own.
 func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	q := &r.req
-	if q.pass == 0 || !p.PSN.Before(q.high) || r.bundle.turn[r.dir] == 0 {
+	if q.pass == 0 || !p.PSN.Before(q.high) {
+		return false
+	}
+	if rd := &q.rec.reads; q.passedOver(p) && rd.upset > q.last && rd.holes.openAt(p.PSN, -1) != nil {
+		return true
+	}
+	if r.bundle.turn[r.dir] == 0 {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)

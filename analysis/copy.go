@@ -70,7 +70,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
-	if gap <= copyWithin && !r.resendsHere(p) {
+	if gap <= copyWithin && !r.resendsHere(p) && !q.doubtGoesOn(p) {
 		return true
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
@@ -94,6 +94,16 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 
 	}
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
+}
+
+// doubtGoesOn reports whether several packets in a row that are in doubt lead up to
+// the packet.
+func (q *requests) doubtGoesOn(p *decode.Packet) bool {
+	if q.rec == nil {
+		return false
+	}
+	n := len(q.rec.tent)
+	return n > 1 && p.PSN == q.rec.tent[n-1].PSN.Add(1)
 }
 
 // resendsHere reports whether a resend pass may stand at the packet: one that

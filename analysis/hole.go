@@ -14,6 +14,7 @@ type hole struct {
 	gap        uint16 // the episode it belongs to
 	fate       fate
 	sure       bool // counts; else only once it is NAKed or sent again
+	amid       bool // its pass had repeated several packets before it
 	naked      bool // a NAK named it, or a READ asked for it again
 	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell

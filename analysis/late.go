@@ -47,7 +47,31 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 // what it began to repeat.
 func (s *shard) overtaken(r *row, p *decode.Packet) bool {
 	q := &r.req
-	return q.pass > 0 && q.gobackn && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.reached && (p.IPv6 || !r.idsRise())
+	return q.pass > 0 && q.gobackn && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.reached && (p.IPv6 || !r.idsRise()) && p.Time-q.rec.pass.time < r.minRTT()
+}
+
+// lateForEarlier returns the index of the hole of an earlier pass that the packet
+// fills late, or -1. It is for senders whose IDs do not tell: nothing asks for the
+// packet, and no reaction to its absence could be here yet.
+func (s *shard) lateForEarlier(r *row, p *decode.Packet) int {
+	q := &r.req
+	if q.pass == 0 || q.rec.holes.open == 0 || !q.known || p.PSN == q.cur || !p.IPv6 && r.idsRise() {
+		return -1
+	}
+	i := slices.IndexFunc(q.rec.holes.list, func(h hole) bool {
+		return h.fate == fateOpen && h.sure && h.pass != q.pass && h.has(p.PSN) && p.Time-h.time < r.minRTT()
+	})
+	if i < 0 {
+		return -1
+	}
+	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN {
+		return -1
+	}
+	// Go-back-N may have come here; who repeats one packet alone has not.
+	if p.PSN.After(q.cur) && (q.gobackn || q.rec.pass.sent != 1) || p.PSN.Before(q.cur) && s.cause(r, p) != RetransmittedUnknown {
+		return -1
+	}
+	return i
 }
 
 // tailOfPass takes such a packet; the current pass goes on from where it was.
@@ -99,6 +123,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		if p.PSN.After(q.high) {
 			s.recordTail(r, p)
 		}
+		s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		q.high = p.PSN.Add(span)
 		r.countMessage(p)
 		q.recent.put(p, 0, q.una)
@@ -120,7 +145,11 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	q := &r.req
 	rec := q.recovery()
-	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest {
+	older := q.pass > 0 && int16(p.IPID-rec.pass.id) < 0 && !p.PSN.Before(rec.pass.start) // sent before the current pass
+	if older && q.pass == 1 {
+		return s.belatedFirst(r, p)
+	}
+	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest && !older {
 		n.used = true
 		rec.pass.cause = RetransmittedNAK
 	}
@@ -132,6 +161,18 @@ func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	s.resent(r, p, span)
 	return s.keepLate(r, p, Resent)
+}
+
+// belatedFirst takes the first sending of a packet that the first resend pass
+// overtook: what had seemed to be the first sending was a resend.
+func (s *shard) belatedFirst(r *row, p *decode.Packet) Verdict {
+	q := &r.req
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	if e := q.recent.get(p.PSN); e != nil && e.flags&seenResent == 0 {
+		s.emit(Event{Kind: q.rec.pass.cause, Count: 1, Flow: r.id, PSN: p.PSN, Time: e.time, Frame: e.frame, Ref: q.rec.pass.frame})
+		e.flags |= seenResent
+	}
+	return 0
 }
 
 // recordTail opens a hole of the pass before the current one.
@@ -251,7 +292,7 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 	} else if !repeats {
 		again = s.cameAgain(r, h, first, goesOn)
 	}
-	strayed := (again || len(tent) > 1 && !r.idsRise()) && s.strayed(r, h, first, again)
+	strayed := (again || len(tent) > 1 && !r.idsRise()) && s.strayed(r, h, first, again, len(tent) > 1)
 	if again || strayed {
 		if !strayed {
 			s.newPass(r, first)
@@ -281,10 +322,10 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 // been sent before, and came late. A resend of what lies between would take a
 // round trip. Where that packet does not come again, it has to be one that was
 // missing in an earlier pass. What had been made of it is taken back.
-func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again bool) bool {
+func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again, several bool) bool {
 	q := &r.req
 	e := q.recent.get(h.end)
-	if q.pass == 0 || h.sure || p.PSN != h.start || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
+	if q.pass == 0 || h.sure || p.PSN != h.start && !(again && several) || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
 		return false
 	}
 	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.time > e.time {

@@ -137,18 +137,18 @@ func TestPacketsThatAResendOvertook(t *testing.T) {
 		{
 			name:   "the tail of a pass that a resend overtook was sent the first time",
 			script: "A: 0-5 (6!) B: nak:3 A: 3 late:6! 4-5 6! B: ack:6",
-			want:   "lost_downstream@3 retransmission_nak@3-6",
+			want:   "out_of_order@6 lost_downstream@3 retransmission_nak@3-6",
 			rows:   map[string]string{"A": "messages=27"},
 		},
 		{
 			name:   "a tail with a hole that a resend overtook and filled is lost upstream",
 			script: "A: 0-5 (6) (7!) B: nak:3 A: 3 late:7! 4-6 7! B: ack:7",
-			want:   "gap@6 lost_upstream@6 lost_downstream@3 retransmission_nak@3-7",
+			want:   "gap@6 lost_upstream@6 out_of_order@7 lost_downstream@3 retransmission_nak@3-7",
 		},
 		{
 			name:   "a tail that a resend overtook comes in turned order",
 			script: "A: 0-5 (6) (7!) B: nak:3 A: 3 late:7! late:6 4-6 7! B: ack:7",
-			want:   "gap@6 out_of_order@6 lost_downstream@3 retransmission_nak@3-7",
+			want:   "gap@6 out_of_order@6-7 lost_downstream@3 retransmission_nak@3-7",
 		},
 		{
 			name:   "a resend that a new request overtook was sent again and late",

@@ -84,7 +84,7 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 		return
 	}
 	s.sampleNAK(r, p)
-	rec.reads.refuse(p.PSN)
+	rec.reads.refuse(r, p.PSN, p.Time)
 	rec.naks.add(nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame})
 	if rec.rnr.set && !rec.rnr.used && rec.rnr.psn == p.PSN {
 		s.emit(Event{Kind: RNREcho, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame})

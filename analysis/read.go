@@ -16,6 +16,7 @@ type reads struct {
 	high  ib.PSN // one past the highest response
 	seen  bool   // high is set
 
+	late         lateOne // the response before, if it seemed to come late
 	lastResponse int64
 	upset        int64 // when a response last passed before an earlier one; 0 never
 }
@@ -33,6 +34,17 @@ type read struct {
 	time       int64 // of the request; of the first response where it was not seen
 	last       int64 // of the last response; 0 none
 	first      int64 // of the first response; 0 none
+}
+
+// lateOne is a response that filled a hole although nobody is known to have asked
+// again, while no ID tells.
+type lateOne struct {
+	set   bool
+	again bool // it counts as sent again
+	psn   ib.PSN
+	time  int64
+	frame uint64
+	ref   uint64 // the frame behind the hole
 }
 
 const readsMax = 64
@@ -103,21 +115,24 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
 	defer func() { rd.lastResponse = p.Time }()
+	if rd.late.set {
+		s.notLate(g, rd, p)
+	}
 	h := rd.holes.openAt(p.PSN, -1)
 	if g.sentBefore(&g.rsp.ids, p) || h != nil && !p.IPv6 && h.between(p.IPID) {
-		if s.lateResponse(r, g, p) {
-			return 0
+		if v, ok := s.lateResponse(r, g, p); ok {
+			return v
 		}
 	}
-	i := rd.expecting(p)
+	i := rd.notRefused(r, rd.expecting(&g.rsp.recent, p), p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
 		i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time)
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
 		if i < 0 {
-			s.lateResponse(r, g, p)
-			return 0
+			v, _ := s.lateResponse(r, g, p)
+			return v
 		}
 	}
 	if i < 0 {
@@ -133,6 +148,27 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 		rd.skip(e.cursor, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
+}
+
+// notLate takes back that the response before was late, where the packet, which
+// has passed before, goes on behind it: both answer the READ asked again, of which
+// the first responses are missing.
+func (s *shard) notLate(g *row, rd *reads, p *decode.Packet) {
+	l := rd.late
+	rd.late.set = false
+	if p.PSN != l.psn.Add(1) || !rd.seen || !p.PSN.Before(rd.high) || p.Op.Is(ib.IsFirst|ib.IsOnly) || rd.holes.openAt(p.PSN, -1) != nil {
+		return
+	}
+	i := slices.IndexFunc(rd.holes.list, func(h hole) bool { return h.fate == fateLate && h.has(l.psn) })
+	if i < 0 {
+		return
+	}
+	rd.holes.list[i].fate = fateLost
+	s.emit(Event{Kind: ResponseReordered, Count: -1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
+	s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame, Ref: l.ref})
+	if !l.again {
+		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: l.psn, Time: l.time, Frame: l.frame})
+	}
 }
 
 // catchUp takes the responses before end that passed since the READ: while it was
@@ -153,12 +189,15 @@ func (e *read) catchUp(seen *recent, end ib.PSN) {
 // expecting returns the READ that expects the packet next, or -1: the oldest,
 // but of a READ and its repetition the one that starts here where the packet
 // starts a message.
-func (rd *reads) expecting(p *decode.Packet) int {
+func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 	found := -1
 	for i := range rd.list {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
-			e.borrowed, e.done, e.cursor = false, false, e.start // now its own come
+			e.borrowed = false
+			if n := seen.get(p.PSN.Add(1)); n == nil || n.time <= e.last || e.end == p.PSN.Add(1) {
+				e.done, e.cursor = false, e.start // now its own come
+			} // else they have come, but for this one, which is late
 		}
 		if e.done || e.cursor != p.PSN {
 			continue
@@ -171,6 +210,22 @@ func (rd *reads) expecting(p *decode.Packet) int {
 		}
 	}
 	return found
+}
+
+// notRefused returns the READ that a response answers where it comes too soon to
+// answer the one at index i, which expects it: an earlier one, that a NAK seemed to
+// refuse. What the NAK asked for came late, and the responder had kept the rest.
+func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
+	if i < 0 || rd.list[i].first != 0 || !r.soon(rd.list[i].time, p.Time, false) || rd.holes.openAt(p.PSN, -1) != nil {
+		return i
+	}
+	for k := i - 1; k >= 0; k-- {
+		if e := &rd.list[k]; e.done && e.first == 0 && e.cursor == p.PSN {
+			e.done = false
+			return k
+		}
+	}
+	return i
 }
 
 // advance moves every READ that expects the packet: one and the same response
@@ -189,10 +244,11 @@ func (rd *reads) advance(p *decode.Packet, taken int) {
 }
 
 // refuse forgets the READs from psn on that nothing has answered: a sequence NAK
-// says that the responder did not take them, so no response is missing.
-func (rd *reads) refuse(psn ib.PSN) {
+// says that the responder did not take them, so no response is missing. It says
+// nothing of those that passed too short a while ago to have come there before it.
+func (rd *reads) refuse(r *row, psn ib.PSN, t int64) {
 	for i := range rd.list {
-		if e := &rd.list[i]; e.first == 0 && !e.orphan && !e.start.Before(psn) {
+		if e := &rd.list[i]; e.first == 0 && !e.orphan && !e.start.Before(psn) && !r.soon(e.time, t, true) {
 			e.done = true
 		}
 	}
@@ -258,6 +314,9 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 			return 0
 		}
 		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		if g.sentBefore(&g.rsp.ids, p) { // the others of its pass went unnoticed among those before
+			s.emit(Event{Kind: ResponseReordered, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		}
 		return Resent
 	}
 	if len(rd.list) >= readsMax {
@@ -333,6 +392,14 @@ func (rd *reads) askedOnce(i int) bool {
 	return true
 }
 
+// single notes that the READ of unknown length before psn, the next request, uses
+// but one PSN.
+func (rd *reads) single(psn ib.PSN) {
+	if n := len(rd.list); n > 0 && rd.list[n-1].end == psn {
+		rd.list[n-1].known = true
+	}
+}
+
 // reaches notes that the READ at start, if it is the last request so far, uses
 // all PSNs before end.
 func (q *requests) reaches(start, end ib.PSN) {
@@ -360,10 +427,12 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if !e.known || !e.cursor.Before(e.end) {
 		return
 	}
-	silent := e.first == 0 && !e.resent && !p.PSN.Before(e.end) // answered all the same, as p shows
+	// answered all the same, as p shows: it comes behind, or begins an answer anew
+	began := e.first != 0 && !e.borrowed
+	silent := (e.first == 0 && !e.resent || began) && !p.PSN.Before(e.end) || began && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.PSN != e.cursor
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
-		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && r.soon(n.time, p.Time, false)) {
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && (e.first != 0 || r.soon(n.time, p.Time, false))) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
 	}
@@ -407,15 +476,18 @@ func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 	rd := &r.req.rec.reads
 	rd.holes.lastGap++
 	rd.upset = p.Time
-	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	h := hole{start: from, end: to, upto: from, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	if rd.seen && rd.high.After(from) {
+		h.upto = rd.high // what lies before had been sent once
+	}
 	s.emit(Event{Kind: ResponseGap, Count: 1, Flow: g.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	if out, full := rd.holes.add(h); full {
 		s.giveUpResponse(r, g, &out)
 	}
 }
 
-// closeResponse counts a response sent again, and closes the hole that it
-// fills. It reports false for one that had not been sent before.
+// closeResponse counts a response sent again, and closes the holes that it
+// fills: it may have been lost more than once. It reports false for one that had not been sent before.
 func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 	rd := &r.req.rec.reads
 	filled := false
@@ -425,12 +497,15 @@ func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 		if h.fate != fateOpen || !h.has(p.PSN) {
 			continue
 		}
+		n := len(rd.holes.list)
 		piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+		if len(rd.holes.list) < n {
+			i--
+		}
 		piece.fate = fateLost
 		closed = append(closed, piece)
 		s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
 		filled = true
-		break
 	}
 	for i := range closed {
 		rd.holes.keep(closed[i])
@@ -444,11 +519,12 @@ func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 
 // lateResponse closes a hole by a response that was not asked for again. It
 // reports false where there is no such hole.
-func (s *shard) lateResponse(r, g *row, p *decode.Packet) bool {
+func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 	rd := &r.req.rec.reads
+	rises := !p.IPv6 && g.rises(&g.rsp.ids)
 	for i := range rd.holes.list {
-		h := &rd.holes.list[i]
-		if !h.has(p.PSN) {
+		h := rd.holes.list[i]
+		if !h.has(p.PSN) || rises && (int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0) {
 			continue
 		}
 		switch h.fate {
@@ -456,14 +532,19 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) bool {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
+			rd.late = lateOne{set: !rises, again: p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
 		case fateLost:
 			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
-			h.fate = fateLate
+			rd.holes.list[i].fate = fateLate
 		default:
 			continue
 		}
 		s.emit(Event{Kind: ResponseReordered, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
-		return true
+		if !p.PSN.Before(h.upto) {
+			return 0, true
+		}
+		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return Resent, true
 	}
-	return false
+	return 0, false
 }

@@ -54,7 +54,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	if rec.pass.number == 0 {
 		before = q.first
 	}
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -152,10 +152,17 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 
 // askedAlone reports whether the packet goes on with the current resend pass only
 // because the NAK that came behind the packet before asks for the next one, as a
-// sender that repeats selectively is asked for one loss after the other.
+// sender that repeats selectively is asked for one loss after the other; or because
+// a response that came behind it shows that the packet, a READ, lacks its own.
 func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	q := &r.req
-	if q.pass == 0 || !p.PSN.Before(q.high) || r.bundle.turn[r.dir] == 0 {
+	if q.pass == 0 || !p.PSN.Before(q.high) {
+		return false
+	}
+	if rd := &q.rec.reads; q.passedOver(p) && rd.upset > q.last && rd.holes.openAt(p.PSN, -1) != nil {
+		return true
+	}
+	if r.bundle.turn[r.dir] == 0 {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)
@@ -215,7 +222,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 // the hole could be seen.
 func (s *shard) unasked(r *row, h *hole, p *decode.Packet) bool {
 	rec := r.req.rec
-	if !p.IPv6 && r.idsRise() || !r.bundle.overtaken(r.dir) || rec.pass.cause != RetransmittedNAK {
+	if h.amid || !p.IPv6 && r.idsRise() || !r.bundle.overtaken(r.dir) || rec.pass.cause != RetransmittedNAK {
 		return false
 	}
 	n := rec.naks.naming(rec.pass.start)

@@ -65,6 +65,7 @@ type passInfo struct {
 	// where it ended: what lies beyond was not sent in it, as far as the tap saw.
 	before, reached ib.PSN
 	number          uint16
+	id              uint16 // the IPv4 ID of the packet that began it
 	start           ib.PSN
 	high            ib.PSN // the row's high when the pass started
 	wants           ib.PSN // the row's wants when the pass started
@@ -131,10 +132,15 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdict {
 	q := &r.req
 	fresh := !p.PSN.Before(q.high)
+	if i := s.lateForEarlier(r, p); i >= 0 {
+		return s.late(r, i, p)
+	}
 	switch ahead := p.PSN.Sub(q.cur); {
 	case !q.known:
 		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
+		} else if ahead == 0 {
+			q.rec.reads.single(p.PSN)
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)
@@ -235,6 +241,9 @@ func (s *shard) skip(r *row, from ib.PSN, p *decode.Packet) {
 		// selectively, and skipped nothing it owed.
 		from = q.high
 	}
+	if from.Before(q.high) && !p.IPv6 && r.idsRise() && p.IPID == q.ids.last+1 {
+		from = q.high // the sender numbered nothing between
+	}
 	if !from.Before(p.PSN) {
 		return
 	}
@@ -257,7 +266,7 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	q := &r.req
 	rec := q.rec
 	h := hole{start: from, end: to, upto: to, time: p.Time, frame: p.Frame, before: q.ids.last, after: p.IPID,
-		pass: q.pass, gap: rec.holes.lastGap, sure: sure}
+		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2}
 	if sure {
 		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	}

@@ -98,10 +98,12 @@ func (p *packet) count() {
 	a := p.asker
 	a.ordered[p.kind]++
 	p.order = a.ordered[p.kind]
-	if p.again == "" {
-		a.counted[p.kind]++
-		p.number = a.counted[p.kind]
+	if p.again != "" {
+		p.repeat = a.ordered[p.kind] - a.counted[p.kind]
+		return
 	}
+	a.counted[p.kind]++
+	p.number = a.counted[p.kind]
 }
 
 // receive takes a packet that arrived.

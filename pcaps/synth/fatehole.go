@@ -31,6 +31,8 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 		return false, nothingBefore
 	case p.again != "" && !s.passSeen(i, x):
 		return false, passStartsHere
+	case p.again == byNAK && !s.idsTell() && !s.repeated(p.pass):
+		return false, nothingOfPass
 	}
 	return true, ""
 }
@@ -41,6 +43,13 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 // that answer it.
 func (s *stream) drewAny(x *record) bool {
 	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.made == x.packet.made })
+}
+
+// repeated reports whether the capture holds anything that was sent again in a
+// pass. That the NAK which called for the pass was captured does not prove that it
+// came to the requester.
+func (s *stream) repeated(pass int) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.pass == pass && y.packet.again != "" })
 }
 
 // passSeen reports whether the capture shows that a pass begins no later than
@@ -165,13 +174,28 @@ func (s *stream) arrivalShown(x *record) bool {
 	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
 }
 
-// wentOn reports whether the requester asked for more after a response came that
-// the capture does not hold: it did not miss it.
+// wentOn reports whether the requester asked for more after it had seen what came
+// behind a response that the capture does not hold: it did not miss it. What it
+// asked before says nothing, for several READs may be under way.
 func (s *stream) wentOn(x *record) bool {
 	for _, q := range s.questions {
-		if q.packet.again == "" && q.packet.made > x.packet.reached {
+		if q.packet.again == "" && slices.ContainsFunc(s.behind(x), func(a *record) bool { return a.packet.reached < q.packet.made }) {
 			return true
 		}
 	}
 	return false
+}
+
+// behind returns what the capture holds of the answers behind a response that
+// arrived.
+func (s *stream) behind(x *record) []*record {
+	var out []*record
+	for _, l := range [][]*record{s.records, s.answers} {
+		for _, a := range l {
+			if a.captured && !a.lost && a.packet.made >= x.packet.made && x.packet.bth.PSN.Before(a.packet.bth.PSN) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }

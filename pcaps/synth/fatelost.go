@@ -67,7 +67,7 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 		return
 	}
 	twice := slices.ContainsFunc(s.records, func(y *record) bool { return y != x && y.captured && y.packet.bth.PSN == x.packet.bth.PSN })
-	if twice && s.recorder.world.scenario.Network.IDs != RisingIDs {
+	if twice && !s.idsTell() {
 		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 const (
 	nothingBehind  = "nothing that was sent behind it in the same pass is in the capture"
 	passStartsHere = "it would have been the first packet of a pass, of whose beginning nothing tells"
+	nothingOfPass  = "nothing of the pass is in the capture, which looks as if the NAK that calls for it had not come to the requester"
 	neverClosed    = "no capture of its resend shows that it was lost"
 	closedByResend = "it was sent again with the packets behind a real loss, which looks as if it had been lost, too"
 	notAcked       = "no answer in the capture shows that it arrived"

@@ -14,6 +14,7 @@ type Packets struct {
 	attr     ib.CMAttr // of connection management; 0 any
 	from, to string    // of pauses: the devices at the ends of the link
 	numbers  []int
+	repeats  []int
 	byChance bool
 	chance   float64
 }
@@ -52,6 +53,9 @@ func Everything() Packets { return Packets{} }
 // Requests and answers that are sent again are not counted, and not selected.
 func (p Packets) Number(n ...int) Packets { p.numbers = n; return p }
 
+// Again selects those sent again, counted from 1 in the order of sending.
+func (p Packets) Again(n ...int) Packets { p.repeats = n; return p }
+
 // ByChance selects each with a probability.
 func (p Packets) ByChance(probability float64) Packets {
 	p.byChance, p.chance = true, probability
@@ -71,6 +75,8 @@ func (p *Packets) selects(w *world, x *packet) bool {
 	case p.from != "" && (p.from != x.path[0].of.name() || p.to != x.path[0].far.of.name()):
 		return false
 	case len(p.numbers) > 0 && !slices.Contains(p.numbers, x.number):
+		return false
+	case len(p.repeats) > 0 && !slices.Contains(p.repeats, x.repeat):
 		return false
 	}
 	return !p.byChance || w.chance(p.chance)

@@ -46,6 +46,7 @@ type packet struct {
 
 	asker    *endpoint // whose request it is, or answers; nil where there is none
 	number   int       // among the first sendings of its kind for the asker; 0 where sent again
+	repeat   int       // among those of its kind sent again for the asker; 0 the first time
 	order    int       // among all of its kind for the asker, in the order of sending
 	again    cause     // why it was sent again; empty the first time
 	trigger  *packet   // what had it sent again; nil for a timeout

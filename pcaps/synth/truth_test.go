@@ -127,6 +127,40 @@ func TestResponsesToARepeatedREADLostAllAreOpen(t *testing.T) {
 	}
 }
 
+// TestAPassLostWholeLooksLikeALostNAK loses a packet, and either all that is sent
+// again for it or the NAK that calls for it: what the tap sees is the same. Only
+// where IDs rise, one of them is missing.
+func TestAPassLostWholeLooksLikeALostNAK(t *testing.T) {
+	play := func(ids synth.IDs, second synth.Fault) (seen []string, row synth.Row) {
+		s := &synth.Scenario{
+			Seed: 1, Network: synth.Network{Delay: 5 * us, IDs: ids},
+			Connections: []synth.Connection{{From: 1, To: 2, AckTimeout: 8, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(12).Every(2 * us)}}},
+			Faults:      []synth.Fault{synth.Lose(synth.Requests(1).Number(5)), second},
+		}
+		c := synth.Run(s)
+		for _, p := range packets(t, c) {
+			seen = append(seen, fmt.Sprint(p.Op, p.PSN, p.Syndrome))
+		}
+		return seen, c.Truth.Rows[0]
+	}
+	resend := synth.Lose(synth.Requests(1).Again(1))
+	one, resent := play(synth.ConstantIDs, resend)
+	other, unasked := play(synth.ConstantIDs, synth.Lose(synth.Acks(1).Number(5)).AfterTap())
+	if !slices.Equal(one, other) {
+		t.Fatalf("the captures differ:\n%v\n%v", one, other)
+	}
+	const column = "lost_upstream"
+	if n, open := resent.Counts[column], resent.Opened(column); n != 1 || open != 1 {
+		t.Errorf("where the resend is lost: %d lost for certain and %d open, want 1 and 1", n, open)
+	}
+	if n, open := unasked.Counts[column], unasked.Opened(column); n != 1 || open != 0 {
+		t.Errorf("where the NAK is lost: %d lost for certain and %d open, want 1 and 0", n, open)
+	}
+	if _, row := play(synth.RisingIDs, resend); row.Counts[column] != 2 {
+		t.Errorf("where IDs rise %d are lost for certain, want 2", row.Counts[column])
+	}
+}
+
 // TestTheFirstOfAPassMayLookLikeACopy delays a packet so that two NAKs follow each
 // other, and the pass that the second one draws begins with what the first pass
 // has just sent. Where IDs tell nothing, a mirror's copy of that packet looks the

@@ -125,7 +125,9 @@ func (e *engine) frame(f *decode.Frame) {
 			p = &to.packets[len(to.packets)-1]
 		}
 	}
-	e.lookout.Add(p)
+	if len(e.watch) > 0 {
+		e.lookout.Add(p)
+	}
 	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
 		if m, ok := managementOf(p, f.Data); ok {
 			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})

@@ -14,8 +14,8 @@ const (
 	Stop            // PFC and PAUSE
 	Management      // to the queue pairs 0 and 1
 	Notice          // CNP
+	Answer          // of the responses what is no refusal and carries nothing
 	Refusal         // NAK for a PSN sequence error
-	Answer          // of the responses what is neither a refusal nor carries anything
 	Ask             // requests that move no data, as that of a READ
 	Data            // requests that do
 	Reply           // responses that do
@@ -66,57 +66,68 @@ type Lookout struct {
 	n        int
 	trains   []Train
 	sorts    Sorts
-	last     likeness
+	like     uint64 // what the frames of the current train have in common beside the addresses
+	from     int    // where it begins
+	bytes    int64  // what it has so far
 }
 
-// likeness is what the frames of a train have in common beside the addresses.
-type likeness struct {
-	sort Sort
-	ecn  decode.ECN
-	pcp  uint8
-	tag  bool
-	ver  uint8
-}
+// likeNone is the likeness of no frame.
+const likeNone = 1 << 63
 
 // NewLookout returns a lookout for some watchers.
 func NewLookout(ws ...Watcher) *Lookout {
-	return &Lookout{watchers: ws, hosts: newHostIndex(), trains: make([]Train, 0, batchSize)}
+	return &Lookout{watchers: ws, hosts: newHostIndex(), trains: make([]Train, 0, batchSize), like: likeNone}
 }
 
 // Add takes the next frame, which must stay as it is until Show.
 func (l *Lookout) Add(p *decode.Packet) {
-	if len(l.watchers) == 0 {
-		return
+	s := NoRoCE
+	if p.Status == decode.RoCE && p.QP > 1 {
+		s = sorts[p.Op]
 	}
-	like := likeness{sortOf(p), p.ECN, p.PCP, p.Tagged, p.Version}
+	if s <= Answer {
+		s = sortOf(p)
+	}
+	like := uint64(s) | uint64(p.ECN)<<8 | uint64(p.PCP)<<16 | uint64(p.Version)<<24
+	if p.Tagged {
+		like |= 1 << 32
+	}
+	if like != l.like || !l.continues(p) {
+		l.begin(p, s)
+		l.like = like
+	}
 	l.frames[l.n] = p
 	l.n++
-	if l.n > 1 && like == l.last {
-		if q := l.frames[l.n-2]; p.Time >= q.Time && p.Src == q.Src && p.Dst == q.Dst {
-			t := &l.trains[len(l.trains)-1]
-			t.Packets = t.Packets[:len(t.Packets)+1]
-			t.Bytes += int64(p.Len)
-			if l.n == len(l.frames) {
-				l.Show()
-			}
-			return
-		}
-	}
-	l.last = like
-	l.begin(p, like.sort)
+	l.bytes += int64(p.Len)
 	if l.n == len(l.frames) {
 		l.Show()
 	}
 }
 
-// begin begins a train.
+// continues reports whether a frame has the addresses of the last one, and is not
+// of an earlier time.
+func (l *Lookout) continues(p *decode.Packet) bool {
+	q := l.frames[l.n-1]
+	return p.Time >= q.Time && p.Src == q.Src && p.Dst == q.Dst
+}
+
+// begin begins a train with the next frame.
 func (l *Lookout) begin(p *decode.Packet, s Sort) {
+	l.end()
+	l.from, l.bytes = l.n, 0
 	l.sorts |= 1 << s
-	t := Train{Sort: s, Packets: l.frames[l.n-1 : l.n], Bytes: int64(p.Len), Pair: NoHost, Back: NoHost, Src: NoHost, Dst: NoHost}
-	if s >= Refusal && s != Answer {
-		l.hosts.number(p, &t)
+	l.trains = append(l.trains, Train{Sort: s, Pair: NoHost, Back: NoHost, Src: NoHost, Dst: NoHost})
+	if s >= Refusal {
+		l.hosts.number(p, &l.trains[len(l.trains)-1])
 	}
-	l.trains = append(l.trains, t)
+}
+
+// end ends the current train.
+func (l *Lookout) end() {
+	if len(l.trains) > 0 {
+		t := &l.trains[len(l.trains)-1]
+		t.Packets, t.Bytes = l.frames[l.from:l.n], l.bytes
+	}
 }
 
 // Show shows the watchers what has gathered.
@@ -124,30 +135,28 @@ func (l *Lookout) Show() {
 	if l.n == 0 {
 		return
 	}
+	l.end()
 	for _, w := range l.watchers {
 		w.Watch(l.trains, l.sorts)
 	}
-	l.n, l.trains, l.sorts = 0, l.trains[:0], 0
+	l.n, l.trains, l.sorts, l.like = 0, l.trains[:0], 0, likeNone
 }
 
-// sortOf returns the sort of a frame.
+// sortOf returns the sort of a frame that carries and asks for nothing.
 func sortOf(p *decode.Packet) Sort {
 	switch {
+	case p.Status == decode.PFC || p.Status == decode.Pause:
+		return Stop
 	case p.Status != decode.RoCE:
-		if p.Status == decode.PFC || p.Status == decode.Pause {
-			return Stop
-		}
 		return NoRoCE
 	case p.QP <= 1:
 		return Management
 	case p.Op == ib.CNP:
 		return Notice
-	}
-	s := sorts[p.Op]
-	if s == Answer && p.IsSequenceNAK() {
+	case p.IsSequenceNAK():
 		return Refusal
 	}
-	return s
+	return Answer
 }
 
 // sorts is the sort of each opcode.

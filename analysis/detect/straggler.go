@@ -95,7 +95,7 @@ func newStraggler(*analysis.Config) analysis.Watcher {
 func (s *straggler) Watch(ts []analysis.Train, _ analysis.Sorts) {
 	for i := range ts {
 		t := &ts[i]
-		if t.Sort < analysis.Refusal {
+		if t.Sort < analysis.Answer {
 			continue
 		}
 		if uint64(t.Last().Time-t.First().Time) < uint64(stepGaps[0]) {

@@ -57,9 +57,10 @@ type Observer interface {
 // receiver from everywhere, which no shard sees.
 type Watcher interface {
 	// Watch sees every frame of the capture once, in order, as it was decoded,
-	// before anything is known of its row. It stands in the way of the reader, so
-	// it is held to what an Observer is, and to a few nanoseconds.
-	Watch(*decode.Packet)
+	// before anything is known of its row, and in trains; sorts are those among
+	// them. It stands in the way of the reader, so it is held to what an Observer
+	// is, and to a nanosecond or two for each frame.
+	Watch(ts []Train, sorts Sorts)
 	// Report adds what was counted to a report without flows.
 	Report(r *report.Report)
 }

@@ -60,6 +60,7 @@ type engine struct {
 	watch   []Watcher
 	totals  report.Totals
 	wire    *wire
+	lookout *Lookout
 	latest  int64 // the highest time of a frame so far
 }
 
@@ -70,6 +71,7 @@ func newEngine(as []*Analyzer, cfg *Config) *engine {
 			e.watch = append(e.watch, a.Watch(cfg))
 		}
 	}
+	e.lookout = NewLookout(e.watch...)
 	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	for range max(1, cfg.Workers) {
 		s, q := newShard(cfg, as), make(chan *input, 4)
@@ -109,9 +111,6 @@ func (e *engine) frame(f *decode.Frame) {
 	in.packets = in.packets[:len(in.packets)+1]
 	p := &in.packets[len(in.packets)-1]
 	e.count(e.decoder.Decode(f, p), p)
-	for _, w := range e.watch {
-		w.Watch(p)
-	}
 	switch {
 	case p.Status == decode.LLDP:
 		e.wire.dcb(p, f)
@@ -123,7 +122,11 @@ func (e *engine) frame(f *decode.Frame) {
 			to.packets = append(to.packets, *p)
 			in.packets = in.packets[:len(in.packets)-1]
 			in = to
+			p = &to.packets[len(to.packets)-1]
 		}
+	}
+	if len(e.watch) > 0 {
+		e.lookout.Add(p)
 	}
 	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
 		if m, ok := managementOf(p, f.Data); ok {
@@ -160,6 +163,7 @@ func (e *engine) send(shard int) {
 	if len(e.filling[shard].packets) == 0 {
 		return
 	}
+	e.lookout.Show() // before the shard has the packets
 	e.queues[shard] <- e.filling[shard]
 	e.filling[shard] = e.free.Get().(*input)
 }

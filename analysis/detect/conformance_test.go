@@ -150,12 +150,13 @@ func TestWatchAllocatesNothing(t *testing.T) {
 		if a.Watch == nil {
 			continue
 		}
-		w := a.Watch(analysis.Defaults(1))
+		look := analysis.NewLookout(a.Watch(analysis.Defaults(1)))
 		watch := func() {
 			for i := range batches {
 				for j := range batches[i].Packets {
-					w.Watch(&batches[i].Packets[j])
+					look.Add(&batches[i].Packets[j])
 				}
+				look.Show()
 			}
 		}
 		watch()
@@ -166,7 +167,7 @@ func TestWatchAllocatesNothing(t *testing.T) {
 }
 
 // batchesOf keeps the batches that observers are shown.
-func batchesOf(t *testing.T, src analysis.Source) []analysis.Batch {
+func batchesOf(t testing.TB, src analysis.Source) []analysis.Batch {
 	var out []analysis.Batch
 	cfg := analysis.Defaults(1)
 	cfg.Tap = func(b *analysis.Batch) {

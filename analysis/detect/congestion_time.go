@@ -9,7 +9,6 @@ import (
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // markTimes is when a row's data was marked, and in which class. Only rows with
@@ -137,10 +136,20 @@ const cnpHostsMax = 1 << 14
 
 func watchCongestion(*analysis.Config) analysis.Watcher { return cnpHosts{} }
 
-func (c cnpHosts) Watch(p *decode.Packet) {
-	if p.Op != ib.CNP || p.Status != decode.RoCE {
+func (c cnpHosts) Watch(ts []analysis.Train, sorts analysis.Sorts) {
+	if !sorts.Has(analysis.Notice) {
 		return
 	}
+	for i := range ts {
+		if ts[i].Sort == analysis.Notice {
+			for _, p := range ts[i].Packets {
+				c.notice(p)
+			}
+		}
+	}
+}
+
+func (c cnpHosts) notice(p *decode.Packet) {
 	h := c[p.Src]
 	if h == nil {
 		if len(c) == cnpHostsMax {

@@ -26,7 +26,21 @@ func newBeside(*analysis.Config) analysis.Watcher {
 	return &beside{frames: map[adapters]*int64{}}
 }
 
-func (w *beside) Watch(p *decode.Packet) {
+func (w *beside) Watch(ts []analysis.Train, sorts analysis.Sorts) {
+	if !sorts.Has(analysis.Management) && (len(w.frames) == 0 || !sorts.Has(analysis.NoRoCE)) {
+		return
+	}
+	for i := range ts {
+		if s := ts[i].Sort; s != analysis.NoRoCE && s != analysis.Management {
+			continue
+		}
+		for _, p := range ts[i].Packets {
+			w.packet(p)
+		}
+	}
+}
+
+func (w *beside) packet(p *decode.Packet) {
 	switch {
 	case p.Status == decode.Other:
 		if len(w.frames) == 0 {

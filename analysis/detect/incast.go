@@ -105,47 +105,81 @@ type keptRun struct {
 	run
 }
 
-func newBurst(*analysis.Config) analysis.Watcher { return &burst{index: newBurstIndex()} }
+func newBurst(*analysis.Config) analysis.Watcher { return &burst{} }
 
-func (b *burst) Watch(p *decode.Packet) {
-	switch {
-	case p.Status == decode.RoCE && p.MovesData():
-		b.data(p)
-	case p.Status == decode.RoCE && p.IsSequenceNAK():
-		b.refused(p)
-	case p.Status == decode.PFC || p.Status == decode.Pause:
-		b.paused(p)
+func (b *burst) Watch(ts []analysis.Train, _ analysis.Sorts) {
+	for i := range ts {
+		switch t := &ts[i]; t.Sort {
+		case analysis.Data, analysis.Reply:
+			b.data(t)
+		case analysis.Refusal:
+			for _, p := range t.Packets {
+				b.refused(p, t)
+			}
+		case analysis.Stop:
+			for _, p := range t.Packets {
+				b.paused(p)
+			}
+		}
 	}
 }
 
-func (b *burst) data(p *decode.Packet) {
-	pair, ok := b.index.pair(p, &b.receivers)
-	if !ok {
-		b.beyond++
+func (b *burst) data(t *analysis.Train) {
+	id := b.index.receiver(t, &b.receivers)
+	if id < 0 {
+		b.beyond += int64(len(t.Packets))
 		return
 	}
-	r := &b.receivers[pair.receiver]
-	bit := uint64(1) << (pair.sender & 63)
-	r.frames++
-	r.bytes += int64(p.Len)
+	bit := b.index.sender(t, &b.receivers[id])
+	if b.whole(t, &b.receivers[id].run) {
+		b.part(t, t.Packets, t.Bytes, id, bit)
+		return
+	}
+	for i, p := range t.Packets {
+		b.part(t, t.Packets[i:i+1], int64(p.Len), id, bit)
+	}
+}
+
+// whole reports whether nothing ends between the frames of a train: no window,
+// and no run.
+func (b *burst) whole(t *analysis.Train, u *run) bool {
+	first, last := t.First().Time, t.Last().Time
+	if first == last {
+		return true
+	}
+	return first/burstWindows[0].ns == last/burstWindows[0].ns && (u.over(first) || uint64(last-u.start) <= burstMost)
+}
+
+// over reports whether data at a time begins a run anew: unsigned, so that time
+// that runs backwards does, too.
+func (u *run) over(ns int64) bool {
+	return uint64(ns-u.last) > burstGap || uint64(ns-u.start) > burstMost || !u.set
+}
+
+// part takes frames of a train between which nothing ends.
+func (b *burst) part(t *analysis.Train, ps []*decode.Packet, bytes int64, id int32, bit uint64) {
+	r, p, n := &b.receivers[id], ps[0], int64(len(ps))
+	r.frames += n
+	r.bytes += bytes
 	at := p.Time / burstWindows[0].ns
 	if at != r.windows[0].at {
 		r.roll(at)
 	}
-	b.sent(pair.from, at, int64(p.Len))
+	b.sent(t.Src, at, bytes)
 	w := &r.windows[0]
-	w.bytes += int64(p.Len)
+	w.bytes += bytes
 	w.senders |= bit
 	u := &r.run
-	// Unsigned, so that time that runs backwards begins anew, too.
-	if paused := uint64(p.Time-u.last) > burstGap; paused || uint64(p.Time-u.start) > burstMost || !u.set {
-		b.end(pair.receiver)
+	if u.over(p.Time) {
+		paused := uint64(p.Time-u.last) > burstGap
+		b.end(id)
 		u.begin(p, b, paused)
 		r.mac = p.DstMAC
 	}
-	u.last, u.end = p.Time, p.Frame
-	u.frames++
-	u.bytes += int64(p.Len)
+	last := ps[len(ps)-1]
+	u.last, u.end = last.Time, last.Frame
+	u.frames += n
+	u.bytes += bytes
 	if u.senders&bit == 0 {
 		u.senders |= bit
 		if u.crowd == 0 && bits.OnesCount64(u.senders) == burstSenders {
@@ -153,8 +187,8 @@ func (b *burst) data(p *decode.Packet) {
 		}
 	}
 	if p.ECN == decode.CE {
-		r.ce++
-		u.marks(p, bit)
+		r.ce += n
+		u.marks(p, n, bit)
 	}
 	if u.paused != b.pauses {
 		u.stopped(b)
@@ -171,11 +205,12 @@ func (u *run) begin(p *decode.Packet, b *burst, paused bool) {
 	*u = run{start: p.Time, first: p.Frame, crowd: crowd, paused: b.pauses, set: true, pausedBefore: b.pauses > 0 && p.Time-b.lastPause < burstMost}
 }
 
-func (b *burst) sent(id int32, at, n int64) {
-	for int(id) >= len(b.senders) {
-		b.senders = append(b.senders, sender{})
+// sent takes what a host sends. Those without a number share the first place.
+func (b *burst) sent(host int32, at, n int64) {
+	if int(host)+1 >= len(b.senders) {
+		b.senders = append(b.senders, make([]sender, int(host)+2-len(b.senders))...)
 	}
-	s := &b.senders[id]
+	s := &b.senders[host+1]
 	if s.at != at {
 		s.at, s.bytes = at, 0
 	}
@@ -186,14 +221,15 @@ func (b *burst) sent(id int32, at, n int64) {
 // crowded reports whether what happens now may be the work of many senders.
 func (u *run) crowded() bool { return u.crowd != 0 }
 
-func (u *run) marks(p *decode.Packet, bit uint64) {
+// marks takes n marked frames, the first of them.
+func (u *run) marks(p *decode.Packet, n int64, bit uint64) {
 	if !u.crowded() {
 		return
 	}
 	if u.ce == 0 {
 		u.mark, u.markAt = p.Time, p.Frame
 	}
-	u.ce++
+	u.ce += n
 	u.marked |= bit
 }
 
@@ -212,14 +248,14 @@ func (u *run) stopped(b *burst) {
 
 // refused takes a NAK from a receiver to one of its senders. Its burst may be
 // just over.
-func (b *burst) refused(p *decode.Packet) {
-	pair, ok := b.index.find(p.Dst, p.Src)
-	if !ok {
+func (b *burst) refused(p *decode.Packet, t *analysis.Train) {
+	id, bit := b.index.refused(t)
+	if id < 0 {
 		return
 	}
-	r := &b.receivers[pair.receiver]
+	r := &b.receivers[id]
 	r.naks++
-	u, bit := &r.run, uint64(1)<<(pair.sender&63)
+	u := &r.run
 	if u.senders&bit == 0 || !u.crowded() || p.Time-u.last > burstMost {
 		return
 	}

@@ -1,103 +1,60 @@
 package detect
 
 import (
-	"encoding/binary"
+	"slices"
 
-	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/analysis"
 )
 
-// burstIndex finds the receiver of a packet and the number of its sender there:
-// by a small table of the pairs of hosts seen last, which is enough for most
-// packets, and behind it by a map.
+// burstIndex finds the receiver of a train and the number of its sender there, by
+// the numbers of its hosts.
 type burstIndex struct {
-	near      [512]burstPair
-	pairs     map[burstHosts]burstPair
-	receivers map[[16]byte]int32
-	senders   map[[16]byte]int32
+	places  []int32 // by host: place in burst.receivers, and one; 0 for who receives nothing
+	numbers []uint8 // by pair: of the sender at its receiver, below 64, and one; 0 while it sent no data
 }
 
-type burstHosts struct{ src, dst [16]byte }
+// burstReceiversMost caps the receivers; one beyond is none.
+const burstReceiversMost = 1 << 14
 
-type burstPair struct {
-	burstHosts
-	receiver int32
-	from     int32 // place in burst.senders
-	sender   uint8 // below 64; senders beyond that share numbers
-	used     bool
-}
-
-// The caps. A pair beyond is looked up each time; a receiver beyond is none, and
-// senders beyond share the last place.
-const (
-	burstPairsMost     = 1 << 16
-	burstReceiversMost = 1 << 14
-)
-
-func newBurstIndex() burstIndex {
-	return burstIndex{pairs: map[burstHosts]burstPair{}, receivers: map[[16]byte]int32{}, senders: map[[16]byte]int32{}}
-}
-
-// hash spreads pairs over 64 bits. It takes the low halves of the addresses,
-// where hosts differ.
-func (h *burstHosts) hash() uint64 {
-	a := binary.LittleEndian.Uint64(h.src[8:]) * 0x9E3779B97F4A7C15
-	b := binary.LittleEndian.Uint64(h.dst[8:])
-	return (a ^ a>>29 ^ b) * 0xD6E8FEB86659FD93
-}
-
-// pair returns the place of a packet's hosts, which it adds where they are new.
-func (x *burstIndex) pair(p *decode.Packet, rs *[]receiver) (*burstPair, bool) {
-	h := burstHosts{p.Src, p.Dst}
-	n := &x.near[h.hash()>>55]
-	if n.src == p.Src && n.dst == p.Dst && n.used {
-		return n, true
+// receiver returns the place of the receiver of data, negative beyond the cap.
+func (x *burstIndex) receiver(t *analysis.Train, rs *[]receiver) int32 {
+	if t.Dst < 0 {
+		return -1
 	}
-	pair, ok := x.pairs[h]
-	if !ok {
-		if pair, ok = x.add(h, rs); !ok {
-			return nil, false
-		}
+	if int(t.Dst) >= len(x.places) {
+		x.places = slices.Grow(x.places, int(t.Dst)+1-len(x.places))[:t.Dst+1]
 	}
-	*n = pair
-	return n, true
-}
-
-func (x *burstIndex) add(h burstHosts, rs *[]receiver) (burstPair, bool) {
-	id, ok := x.receivers[h.dst]
-	if !ok {
+	if x.places[t.Dst] == 0 {
 		if len(*rs) == burstReceiversMost {
-			return burstPair{}, false
+			return -1
 		}
-		id = int32(len(*rs))
-		x.receivers[h.dst] = id
-		*rs = append(*rs, receiver{addr: h.dst})
+		*rs = append(*rs, receiver{addr: t.First().Dst})
+		x.places[t.Dst] = int32(len(*rs))
 	}
-	pair := burstPair{burstHosts: h, receiver: id, from: x.sender(h.src), used: true}
-	if len(x.pairs) == burstPairsMost {
-		pair.sender = uint8(h.hash() >> 32 & 63)
-		return pair, true
-	}
-	r := &(*rs)[id]
-	pair.sender = uint8(r.senders & 63)
-	r.senders++
-	x.pairs[h] = pair
-	return pair, true
+	return x.places[t.Dst] - 1
 }
 
-// sender returns the place of a sender, whoever it sends to.
-func (x *burstIndex) sender(addr [16]byte) int32 {
-	id, ok := x.senders[addr]
-	if !ok {
-		id = int32(min(len(x.senders), burstReceiversMost-1))
-		if len(x.senders) < burstReceiversMost {
-			x.senders[addr] = id
-		}
+// sender returns the bit of the sender of data. Senders beyond 64 share bits.
+func (x *burstIndex) sender(t *analysis.Train, r *receiver) uint64 {
+	if t.Pair < 0 {
+		return 1 << (t.Src & 63)
 	}
-	return id
+	if int(t.Pair) >= len(x.numbers) {
+		x.numbers = slices.Grow(x.numbers, int(t.Pair)+1-len(x.numbers))[:t.Pair+1]
+	}
+	n := &x.numbers[t.Pair]
+	if *n == 0 {
+		*n = uint8(r.senders&63) + 1
+		r.senders++
+	}
+	return 1 << (*n - 1)
 }
 
-// find returns the place of two hosts that were seen before.
-func (x *burstIndex) find(src, dst [16]byte) (burstPair, bool) {
-	pair, ok := x.pairs[burstHosts{src, dst}]
-	return pair, ok
+// refused returns the place of the receiver that sent a NAK, and the bit of the
+// sender that it went to; the place is negative where that sent no data to it.
+func (x *burstIndex) refused(t *analysis.Train) (int32, uint64) {
+	if t.Back < 0 || int(t.Back) >= len(x.numbers) || x.numbers[t.Back] == 0 {
+		return -1, 0
+	}
+	return x.places[t.Src] - 1, 1 << (x.numbers[t.Back] - 1)
 }

@@ -226,58 +226,40 @@ func TestBurstWindowsAndSenders(t *testing.T) {
 
 func TestBurstReceiversAreCapped(t *testing.T) {
 	b := newBurst(analysis.Defaults(1)).(*burst)
+	look := analysis.NewLookout(b)
 	p := decode.Packet{Status: decode.RoCE, QP: 5, Op: writeOnly, Len: 100}
 	for i := range burstReceiversMost + 500 {
 		p.Time += 1000
 		p.Dst[15], p.Dst[14], p.Dst[13] = byte(i), byte(i>>8), byte(i>>16)
-		b.Watch(&p)
+		look.Add(&p)
+		look.Show()
 	}
 	if len(b.receivers) != burstReceiversMost || b.beyond != 500 {
 		t.Errorf("%d receivers, %d frames beyond them", len(b.receivers), b.beyond)
 	}
+	const burstPairsMost = 1 << 16 // of the engine
 	for i := range burstPairsMost + 500 {
 		p.Src[15], p.Src[14], p.Src[13] = byte(i), byte(i>>8), byte(i>>16)
 		p.Dst = b.receivers[0].addr
-		b.Watch(&p)
+		look.Add(&p)
+		look.Show()
 	}
-	if len(b.index.pairs) > burstPairsMost {
-		t.Errorf("%d pairs", len(b.index.pairs))
+	if n := len(b.index.numbers); n > burstPairsMost || len(b.receivers) != burstReceiversMost {
+		t.Errorf("%d pairs, %d receivers", n, len(b.receivers))
 	}
 }
 
 // TestBurstTimeRunsBackwards wants no more than that nothing breaks.
 func TestBurstTimeRunsBackwards(t *testing.T) {
 	b := newBurst(analysis.Defaults(1))
+	look := analysis.NewLookout(b)
 	p := decode.Packet{Status: decode.RoCE, QP: 5, Op: writeOnly, Len: 100}
 	for _, ns := range []int64{1 << 62, 0, -1 << 62, 5, -1 << 63, 1<<63 - 1} {
 		for src := range byte(5) {
 			p.Src[15], p.Time = src, ns
-			b.Watch(&p)
+			look.Add(&p)
+			look.Show()
 		}
 	}
 	b.Report(&report.Report{})
-}
-
-// watched are packets of 8 senders to each of 8 receivers, an ACK for every
-// fourth of data.
-func watched() []decode.Packet {
-	var out []decode.Packet
-	for i := range 4096 {
-		p := decode.Packet{Status: decode.RoCE, QP: 5, Op: writeOnly, Len: 4158, Time: 1_700_000_000_000_000_000 + int64(i)*300, Frame: uint64(i + 1)}
-		p.Src[15], p.Dst[15] = byte(i%8), byte(8+i/3%8)
-		if i%5 == 4 {
-			p.Op, p.HasExt = ackOp, true
-			p.Src, p.Dst = p.Dst, p.Src
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-func BenchmarkBurstWatch(b *testing.B) {
-	packets := watched()
-	w := newBurst(analysis.Defaults(1))
-	for i := 0; b.Loop(); i = (i + 1) & 0xFFF {
-		w.Watch(&packets[i])
-	}
 }

@@ -75,14 +75,27 @@ func newPFCWatch(c *analysis.Config) analysis.Watcher {
 	return &pfcWatch{cfg: c, index: map[pauserKey]*pauser{}, spreads: map[pfcSpreadKey]*pfcSpread{}}
 }
 
-func (w *pfcWatch) Watch(p *decode.Packet) {
-	if !w.seen {
-		w.seen, w.first, w.last = true, p.Time, p.Time
+func (w *pfcWatch) Watch(ts []analysis.Train, _ analysis.Sorts) {
+	if first := ts[0].First().Time; !w.seen {
+		w.seen, w.first, w.last = true, first, first
 	}
-	w.last = max(w.last, p.Time)
+	for i := range ts {
+		t := &ts[i]
+		w.last = max(w.last, t.Last().Time)
+		switch {
+		case t.Sort == analysis.Stop:
+			for _, p := range t.Packets {
+				w.stop(p)
+			}
+		case t.Sort != analysis.NoRoCE && !w.marked[wholeLink]:
+			w.markable(t.First(), int64(len(t.Packets)))
+		}
+	}
+}
+
+// stop takes a pause.
+func (w *pfcWatch) stop(p *decode.Packet) {
 	switch p.Status {
-	case decode.RoCE:
-		w.markable(p)
 	case decode.PFC:
 		for n, quanta := range p.Pause.Quanta {
 			if p.Pause.Enabled>>n&1 != 0 {
@@ -94,11 +107,9 @@ func (w *pfcWatch) Watch(p *decode.Packet) {
 	}
 }
 
-// markable counts what a switch could have marked, up to the first mark.
-func (w *pfcWatch) markable(p *decode.Packet) {
-	if w.marked[wholeLink] {
-		return
-	}
+// markable counts what a switch could have marked, up to the first mark, of n
+// packets that are alike.
+func (w *pfcWatch) markable(p *decode.Packet, n int64) {
 	class := pfcClass(p)
 	switch {
 	case p.Op == ib.CNP:
@@ -106,7 +117,7 @@ func (w *pfcWatch) markable(p *decode.Packet) {
 	case p.ECN == decode.CE && p.Version == 2:
 		w.mark(class, p.Time)
 	case p.ECN != decode.NotECT && p.Version == 2 && p.MovesData():
-		w.ect[class]++
+		w.ect[class] += n
 	}
 }
 

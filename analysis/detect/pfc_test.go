@@ -446,13 +446,14 @@ func TestPausesDoNotDependOnWorkersOrSaving(t *testing.T) {
 
 func TestPausesAllocateNothing(t *testing.T) {
 	batches := batchesOf(t, stormy())
-	o, w := newPFC(at100G(1)), newPFCWatch(at100G(1))
+	o, look := newPFC(at100G(1)), analysis.NewLookout(newPFCWatch(at100G(1)))
 	n := testing.AllocsPerRun(10, func() {
 		for i := range batches {
 			o.Observe(&batches[i])
 			for j := range batches[i].Packets {
-				w.Watch(&batches[i].Packets[j])
+				look.Add(&batches[i].Packets[j])
 			}
+			look.Show()
 		}
 	})
 	if n > 1 { // a storm kept
@@ -487,10 +488,12 @@ func TestPausesOfOddTimesAndRates(t *testing.T) {
 
 func TestPausersAreBounded(t *testing.T) {
 	w := newPFCWatch(at100G(1)).(*pfcWatch)
+	look := analysis.NewLookout(w)
 	for i := range 5000 {
 		p := decode.Packet{Status: decode.PFC, Time: int64(i), Frame: uint64(i), Iface: uint16(i), SrcMAC: [6]byte{2, 0, 0, 0, byte(i >> 8), byte(i)}}
 		p.Pause.Enabled, p.Pause.Quanta[3] = 1<<3, 65535
-		w.Watch(&p)
+		look.Add(&p)
+		look.Show()
 	}
 	r := &report.Report{}
 	w.Report(r)
@@ -537,14 +540,5 @@ func TestRoles(t *testing.T) {
 		if got := test.use.roleOf("02:00:00:00:00:01", r); got != test.want {
 			t.Errorf("%s is %d, want %d", fmt.Sprint(test.use), got, test.want)
 		}
-	}
-}
-
-func BenchmarkWatchPauses(b *testing.B) {
-	w := newPFCWatch(at100G(1))
-	p := decode.Packet{Status: decode.RoCE, Version: 2, Op: writeOnly, QP: 0x10, ECN: decode.ECT0}
-	for b.Loop() {
-		p.Time++
-		w.Watch(&p)
 	}
 }

@@ -1,14 +1,12 @@
 package detect
 
 import (
-	"encoding/binary"
 	"slices"
 	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
-	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Straggler finds the steps of collectives and who ends them.
@@ -36,19 +34,12 @@ const (
 
 // straggler cuts the whole capture into steps.
 type straggler struct {
-	near   [256]nearHost
-	index  map[[16]byte]int32
+	index  []int32 // by host: place in hosts, and one; 0 for who sent nothing
 	hosts  []stepHost
 	steps  [len(stepGaps)]step
 	latest int64
 	ends   []int64 // room for sorting
 	begins []int64
-}
-
-type nearHost struct {
-	addr [16]byte
-	id   int32
-	used bool
 }
 
 // step is the current one of its gap.
@@ -69,12 +60,11 @@ type stepHost struct {
 
 // stepPart is a host's part in the steps of one gap.
 type stepPart struct {
-	number      int64 // the step it last sent in
-	begin       int64 // its first request in that step; 0 none yet
-	steps       int64
-	length      int64 // of all its steps, to the end of their median host
-	late        lastSteps
-	first, last lastPlace
+	number int64 // the step it last sent in
+	begin  int64 // its first request in that step; 0 none yet
+	steps  int64
+	length int64      // of all its steps, to the end of their median host
+	late   *lastSteps // nil for a host that was never the last
 }
 
 // lastSteps adds up the steps in which a host was the last.
@@ -85,6 +75,8 @@ type lastSteps struct {
 	alone int64 // behind the host before it
 	rest  int64 // from the first host's end to that of the last but one
 	share int64 // lateness in thousandths of the step's length, at most 1000 each
+
+	first, last lastPlace
 }
 
 type lastPlace struct {
@@ -93,60 +85,74 @@ type lastPlace struct {
 }
 
 func newStraggler(*analysis.Config) analysis.Watcher {
-	s := &straggler{index: map[[16]byte]int32{}}
+	s := &straggler{}
 	for i := range s.steps {
 		s.steps[i].number = 1
 	}
 	return s
 }
 
-func (s *straggler) Watch(p *decode.Packet) {
-	if p.Status != decode.RoCE || p.QP <= 1 || p.Op == ib.CNP {
-		return
+func (s *straggler) Watch(ts []analysis.Train, _ analysis.Sorts) {
+	for i := range ts {
+		t := &ts[i]
+		if t.Sort < analysis.Answer {
+			continue
+		}
+		if uint64(t.Last().Time-t.First().Time) < uint64(stepGaps[0]) {
+			s.train(t, t.Packets)
+			continue
+		}
+		for j := range t.Packets {
+			s.train(t, t.Packets[j:j+1])
+		}
 	}
-	if gap := p.Time - s.latest; gap >= stepGaps[0] {
-		s.silence(gap, p.Time)
-	}
-	s.latest = max(s.latest, p.Time)
-	if !p.Op.Is(ib.IsRequest | ib.IsReadResponse | ib.IsAtomicAck) {
-		return // an ACK ends nothing: that of the next in a ring comes last where the one before it is late
-	}
-	h := s.host(&p.Src)
-	if h == nil {
-		return
-	}
-	if h.parts[0].number != s.steps[0].number {
-		s.join(h)
-	}
-	if !h.busy && p.Op.Is(ib.IsRequest) {
-		h.begin(p.Time)
-	}
-	h.last, h.frame = p.Time, p.Frame
 }
 
-// host returns the host of an address, nil beyond the cap.
-func (s *straggler) host(a *[16]byte) *stepHost {
-	n := &s.near[binary.LittleEndian.Uint64(a[8:])*0x9E3779B97F4A7C15>>56]
-	if n.used && n.addr == *a {
-		return &s.hosts[n.id]
+// train takes frames of a train between which no step ends.
+func (s *straggler) train(t *analysis.Train, ps []*decode.Packet) {
+	first, last := ps[0], ps[len(ps)-1]
+	if gap := first.Time - s.latest; gap >= stepGaps[0] {
+		s.silence(gap, first.Time)
 	}
-	id, ok := s.index[*a]
-	if !ok {
+	s.latest = max(s.latest, last.Time)
+	if t.Sort < analysis.Ask {
+		return // an ACK ends nothing: that of the next in a ring comes last where the one before it is late
+	}
+	id := s.host(t)
+	if id < 0 {
+		return
+	}
+	h := &s.hosts[id]
+	if h.parts[0].number != s.steps[0].number {
+		s.join(h, id)
+	}
+	if !h.busy && t.Sort != analysis.Reply {
+		h.begin(first.Time)
+	}
+	h.last, h.frame = last.Time, last.Frame
+}
+
+// host returns the place of a train's sender, negative beyond the cap.
+func (s *straggler) host(t *analysis.Train) int32 {
+	if t.Src < 0 {
+		return -1
+	}
+	if int(t.Src) >= len(s.index) {
+		s.index = slices.Grow(s.index, int(t.Src)+1-len(s.index))[:t.Src+1]
+	}
+	if s.index[t.Src] == 0 {
 		if len(s.hosts) == stepHostsMost {
-			return nil
+			return -1
 		}
-		id = int32(len(s.hosts))
-		s.index[*a] = id
-		s.hosts = append(s.hosts, stepHost{addr: *a})
+		s.hosts = append(s.hosts, stepHost{addr: t.First().Src})
+		s.index[t.Src] = int32(len(s.hosts))
 	}
-	*n = nearHost{*a, id, true}
-	return &s.hosts[id]
+	return s.index[t.Src] - 1
 }
 
 // join notes a host's first frame in a step. A longer gap's step may go on.
-func (s *straggler) join(h *stepHost) {
+func (s *straggler) join(h *stepHost, id int32) {
 	h.busy = false
-	id := s.index[h.addr]
 	for i := range h.parts {
 		part, st := &h.parts[i], &s.steps[i]
 		if part.number == st.number {
@@ -208,6 +214,9 @@ func (s *straggler) close(i int) {
 	}
 	h := &s.hosts[last]
 	part := &h.parts[i]
+	if part.late == nil {
+		part.late = new(lastSteps) // once in a host's life
+	}
 	part.late.add(h.last-end, length)
 	part.late.alone += s.ends[len(s.ends)-1] - s.ends[len(s.ends)-2]
 	part.late.rest += s.ends[len(s.ends)-2] - s.ends[0]
@@ -215,9 +224,9 @@ func (s *straggler) close(i int) {
 		part.late.begin += part.begin - s.begins[len(s.begins)/2]
 	}
 	if part.late.steps == 1 {
-		part.first = lastPlace{h.last, h.frame}
+		part.late.first = lastPlace{h.last, h.frame}
 	}
-	part.last = lastPlace{h.last, h.frame}
+	part.late.last = lastPlace{h.last, h.frame}
 }
 
 func (l *lastSteps) add(ns, length int64) {
@@ -227,9 +236,23 @@ func (l *lastSteps) add(ns, length int64) {
 	l.share += min(1000, max(0, ns)/max(1, length/1000))
 }
 
-func (s *straggler) Report(r *report.Report) {
+// copy returns what may end steps in its place.
+func (s *straggler) copy() *straggler {
 	c := *s
 	c.hosts, c.ends, c.begins = slices.Clone(s.hosts), nil, nil
+	for i := range c.hosts {
+		for j := range c.hosts[i].parts {
+			if l := &c.hosts[i].parts[j].late; *l != nil {
+				late := **l
+				*l = &late
+			}
+		}
+	}
+	return &c
+}
+
+func (s *straggler) Report(r *report.Report) {
+	c := s.copy()
 	steps := report.Table{Name: "steps", Help: "Steps between common silences of at least gap_ns in which a host sent, four hosts or more together.",
 		Keys: []string{"gap_ns", "host"}, Columns: append(columns("", "steps"), columns("ns", "length")...)}
 	last := report.Table{Name: "last", Help: "Steps that a host ended, and how long after the median host.",
@@ -244,9 +267,9 @@ func (s *straggler) Report(r *report.Report) {
 			if part.steps > 0 {
 				steps.Rows = append(steps.Rows, report.Row{Key: key, Values: []int64{part.steps, part.length}})
 			}
-			if l := &part.late; l.steps > 0 {
+			if l := part.late; l != nil {
 				last.Rows = append(last.Rows, report.Row{Key: key, Values: []int64{l.steps, l.ns, l.begin, l.alone, l.rest, l.share,
-					part.first.ns, part.last.ns, int64(part.first.frame), int64(part.last.frame)}})
+					l.first.ns, l.last.ns, int64(l.first.frame), int64(l.last.frame)}})
 			}
 		}
 	}

@@ -168,11 +168,13 @@ func TestSlowAnswersOfOneHostToAll(t *testing.T) {
 
 func TestStepHostsAreCapped(t *testing.T) {
 	s := newStraggler(analysis.Defaults(1)).(*straggler)
+	look := analysis.NewLookout(s)
 	p := decode.Packet{Status: decode.RoCE, QP: 5, Op: writeOnly}
 	for i := range stepHostsMost + 500 {
 		p.Time += 1000
 		p.Src[15], p.Src[14], p.Src[13] = byte(i), byte(i>>8), byte(i>>16)
-		s.Watch(&p)
+		look.Add(&p)
+		look.Show()
 	}
 	if len(s.hosts) != stepHostsMost {
 		t.Errorf("%d hosts", len(s.hosts))
@@ -182,11 +184,13 @@ func TestStepHostsAreCapped(t *testing.T) {
 // TestStepsWithOddTimes wants no more than that nothing breaks.
 func TestStepsWithOddTimes(t *testing.T) {
 	s := newStraggler(analysis.Defaults(1))
+	look := analysis.NewLookout(s)
 	p := decode.Packet{Status: decode.RoCE, QP: 5, Op: writeOnly}
 	for _, ns := range []int64{1 << 62, 0, -1 << 62, 5, -1 << 63, 1<<63 - 1} {
 		for src := range byte(5) {
 			p.Src[15], p.Time = src, ns
-			s.Watch(&p)
+			look.Add(&p)
+			look.Show()
 		}
 	}
 	r := &report.Report{}
@@ -204,13 +208,5 @@ func TestByChance(t *testing.T) {
 		if p := byChance(test.k, test.steps, test.hosts); p < test.least*0.999 || p > test.most*1.001 {
 			t.Errorf("%d of %d among %d: %v", test.k, test.steps, test.hosts, p)
 		}
-	}
-}
-
-func BenchmarkStragglerWatch(b *testing.B) {
-	packets := watched()
-	w := newStraggler(analysis.Defaults(1))
-	for i := 0; b.Loop(); i = (i + 1) & 0xFFF {
-		w.Watch(&packets[i])
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/rocescope/rocescope/analysis/counters"
@@ -223,17 +224,41 @@ func (e *engine) finish() (*report.Report, error) {
 	for _, w := range e.watch {
 		w.Report(own)
 	}
-	parts := []*report.Report{own}
+	return report.Join(append(e.reports(own), own)...)
+}
+
+// reports returns what each shard has counted, and gives up the shards. All rows
+// come to stand in one array, that of sum.
+func (e *engine) reports(sum *report.Report) []*report.Report {
+	n := 0
 	for _, s := range e.shards {
 		s.finish()
-		parts = append(parts, s.report())
+		n += len(s.rows)
 	}
-	return report.Merge(parts...)
+	sum.Flows = make([]report.Flow, 0, n)
+	out := make([]*report.Report, len(e.shards))
+	from := 0
+	for i, s := range e.shards {
+		to := from + len(s.rows)
+		mine := sum.Flows[from:from:to]
+		e.done.Go(func() { out[i] = s.reportIn(mine) })
+		from = to
+	}
+	e.done.Wait()
+	e.shards, e.watch = nil, nil
+	for _, r := range out { // closes gaps where suspects were left out
+		sum.Flows = append(sum.Flows, r.Flows...)
+		r.Flows = nil
+	}
+	return out
 }
 
 // report returns what the shard has counted so far.
-func (s *shard) report() *report.Report {
-	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: make([]report.Flow, 0, len(s.rows))}
+func (s *shard) report() *report.Report { return s.reportIn(nil) }
+
+// reportIn does so with its rows in memory that is given.
+func (s *shard) reportIn(flows []report.Flow) *report.Report {
+	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
 	for _, row := range s.rows {
 		if row == s.other {
 			r.Flows = append(r.Flows, report.Flow{Src: report.Other, Dst: report.Other, Frames: row.count.Frames, Bytes: row.count.Bytes,

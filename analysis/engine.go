@@ -37,16 +37,30 @@ func Run(ctx context.Context, src Source, as []*Analyzer, cfg *Config) (*report.
 }
 
 // Judge sets the findings of a report, and what the hosts' counters should read,
-// be it fresh, merged or read back.
+// be it fresh, merged or read back. Judges only read the report, so that several
+// are at work at a time.
 func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
-	r.Findings = []report.Finding{}
-	for _, a := range as {
+	said := make([][]report.Finding, len(as))
+	free := make(chan struct{}, max(1, cfg.Workers))
+	var done sync.WaitGroup
+	do := func(f func()) {
+		free <- struct{}{}
+		done.Go(func() {
+			f()
+			<-free
+		})
+	}
+	var expected []report.HostCounters
+	do(func() { expected = counters.Expect(r) })
+	for i, a := range as {
 		if a.Judge != nil {
-			r.Findings = append(r.Findings, a.Judge(r, cfg)...)
+			do(func() { said[i] = a.Judge(r, cfg) })
 		}
 	}
+	done.Wait()
+	r.Findings = append([]report.Finding{}, slices.Concat(said...)...)
 	report.SortFindings(r.Findings)
-	r.Counters = counters.Expect(r)
+	r.Counters = expected
 }
 
 // engine decodes frames and feeds the shards.

@@ -102,18 +102,22 @@ func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
 	for i := range r.Flows {
 		end = max(end, r.Flows[i].LastNs)
 	}
-	for _, row := range r.Rows("rnr", "open") {
+	open := r.Rows("rnr", "open")
+	if len(open) == 0 {
+		return nil
+	}
+	named := byName(r)
+	for _, row := range open {
 		tries, wait, at := row.Values[0], row.Values[1], row.Values[2]
-		hung := sentAfter(r, hosts{row.Key[1], row.Key[0]}, 1, at) // a disconnect, where a queue pair has just failed
+		hung := sentAfter(named, report.FlowRef{Src: row.Key[1], Dst: row.Key[0], DestQP: 1}, at) // a disconnect, where a queue pair has just failed
 		if end-at < int64(c.Limits.RNRGiveUp)*wait && !hung {
 			continue
 		}
-		for i := range r.Flows {
-			f := &r.Flows[i]
-			if f.Src != row.Key[0] || f.Dst != row.Key[1] || qpText(f.DestQP) != row.Key[2] || at < f.FirstNs || at > f.LastNs {
+		for _, f := range named[nameOf(row.Key)] {
+			if at < f.FirstNs || at > f.LastNs {
 				continue
 			}
-			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, at+wait) {
+			if f.PeerQP == nil || sentAfter(named, report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}, at+wait) {
 				continue // its requests are not in view, or go on
 			}
 			out = append(out, report.Finding{
@@ -133,13 +137,8 @@ func rnrExhausted(r *report.Report, c *analysis.Config) []report.Finding {
 
 // sentAfter reports whether anything travelled between two hosts towards a queue
 // pair after a time.
-func sentAfter(r *report.Report, h hosts, qp uint32, ns int64) bool {
-	for i := range r.Flows {
-		if f := &r.Flows[i]; f.Src == h.src && f.Dst == h.dst && f.DestQP == qp && f.LastNs > ns {
-			return true
-		}
-	}
-	return false
+func sentAfter(named map[report.FlowRef][]*report.Flow, name report.FlowRef, ns int64) bool {
+	return slices.ContainsFunc(named[name], func(f *report.Flow) bool { return f.LastNs > ns })
 }
 
 func times(n int64) string {

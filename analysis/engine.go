@@ -246,7 +246,10 @@ func (e *engine) finish() (*report.Report, error) {
 func (e *engine) reports(sum *report.Report) []*report.Report {
 	n := 0
 	for _, s := range e.shards {
-		s.finish()
+		e.done.Go(s.finish)
+	}
+	e.done.Wait()
+	for _, s := range e.shards {
 		n += len(s.rows)
 	}
 	sum.Flows = make([]report.Flow, 0, n)
@@ -255,7 +258,7 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	for i, s := range e.shards {
 		to := from + len(s.rows)
 		mine := sum.Flows[from:from:to]
-		e.done.Go(func() { out[i] = s.reportIn(mine) })
+		e.done.Go(func() { out[i] = s.reportIn(mine, true) })
 		from = to
 	}
 	e.done.Wait()
@@ -268,10 +271,11 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 }
 
 // report returns what the shard has counted so far.
-func (s *shard) report() *report.Report { return s.reportIn(nil) }
+func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
 
-// reportIn does so with its rows in memory that is given.
-func (s *shard) reportIn(flows []report.Flow) *report.Report {
+// reportIn does so with its rows in memory that is given. At the end it gives up
+// what has been reported, piece by piece, for a report may be as large.
+func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
 	for _, row := range s.rows {
 		if row == s.other {
@@ -281,23 +285,50 @@ func (s *shard) reportIn(flows []report.Flow) *report.Report {
 		}
 		r.Flows = append(r.Flows, row.report())
 	}
-	for _, o := range s.observers {
-		o.Report(r)
+	suspects := s.suspects()
+	if end {
+		s.rows, s.bundles, s.udSenders, s.other, s.index, s.batch = nil, nil, nil, nil, rowTable{}, Batch{}
 	}
-	s.attach(r)
-	kept := r.Flows[:0]
-	for i := range r.Flows {
-		if !s.rows[i].suspect {
-			kept = append(kept, r.Flows[i])
+	for i, o := range s.observers {
+		o.Report(r)
+		if end {
+			s.observers[i] = nil
 		}
 	}
-	r.Flows = kept
+	s.attach(r)
+	r.Flows = without(r.Flows, suspects)
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		r.Totals.Data += f.DataFrames
 		r.Totals.Acks += f.Acks
 	}
 	return r
+}
+
+// suspects returns the rows that the report leaves out, in order.
+func (s *shard) suspects() (ids []FlowID) {
+	for _, r := range s.rows {
+		if r.suspect {
+			ids = append(ids, r.id)
+		}
+	}
+	return ids
+}
+
+// without takes rows out, in place.
+func without(flows []report.Flow, ids []FlowID) []report.Flow {
+	if len(ids) == 0 {
+		return flows
+	}
+	kept := flows[:0]
+	for i := range flows {
+		if len(ids) > 0 && int(ids[0]) == i {
+			ids = ids[1:]
+			continue
+		}
+		kept = append(kept, flows[i])
+	}
+	return kept
 }
 
 // seed is fixed, so that the cap on rows strikes the same rows in every run.

@@ -52,23 +52,22 @@ func hostsOf(f *report.Flow) hosts { return hosts{f.Src, f.Dst} }
 func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K] {
 	var out []group[K]
 	index := map[K]int{}
-	last := -1 // rows of one group stand together more often than not
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		if f.Src == report.Other {
+	for all := pointers(r.Flows); len(all) > 0; { // rows of one group stand together more often than not
+		k, n := key(all[0]), 1
+		for n < len(all) && key(all[n]) == k && all[n].Src != report.Other {
+			n++
+		}
+		flows := all[:n:n]
+		all = all[n:]
+		if flows[0].Src == report.Other {
 			continue
 		}
-		k := key(f)
-		if last < 0 || out[last].key != k {
-			n, ok := index[k]
-			if !ok {
-				n = len(out)
-				index[k] = n
-				out = append(out, group[K]{key: k})
-			}
-			last = n
+		if i, ok := index[k]; ok {
+			out[i].flows = append(out[i].flows, flows...)
+			continue
 		}
-		out[last].flows = append(out[last].flows, f)
+		index[k] = len(out)
+		out = append(out, group[K]{k, flows})
 	}
 	return out
 }
@@ -84,7 +83,11 @@ func byName(r *report.Report) map[report.FlowRef][]*report.Flow {
 			n++
 		}
 		if name.Src != report.Other {
-			out[name] = slices.Concat(out[name], all[:n])
+			if old := out[name]; old == nil {
+				out[name] = all[:n:n]
+			} else {
+				out[name] = append(old, all[:n]...)
+			}
 		}
 		all = all[n:]
 	}

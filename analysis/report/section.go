@@ -54,6 +54,29 @@ type Row struct {
 	Values []int64  `json:"values"`
 }
 
+// Slab makes rows in few pieces of memory, for tables with a row for each flow.
+// The zero value is ready.
+type Slab struct {
+	keys   []string
+	values []int64
+}
+
+// slabLen is how many cells a piece has.
+const slabLen = 1024
+
+// Row makes a row of copies.
+func (s *Slab) Row(values []int64, key ...string) Row {
+	if len(key) > cap(s.keys)-len(s.keys) {
+		s.keys = make([]string, 0, max(slabLen, len(key)))
+	}
+	if len(values) > cap(s.values)-len(s.values) {
+		s.values = make([]int64, 0, max(slabLen, len(values)))
+	}
+	k, v := len(s.keys), len(s.values)
+	s.keys, s.values = append(s.keys, key...), append(s.values, values...)
+	return Row{s.keys[k:len(s.keys):len(s.keys)], s.values[v:len(s.values):len(s.values)]}
+}
+
 // Section returns the section of that name, adding it where it is missing.
 func (r *Report) Section(name string) *Section {
 	for i := range r.Sections {

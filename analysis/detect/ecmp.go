@@ -103,7 +103,12 @@ func (e *ecmp) Report(r *report.Report) {
 			col("rows", "", report.Sum), col("flows", "", report.Sum), col("largest_flow", "bytes", report.Peak),
 			col("first_ns", "ns", report.Floor), col("last_ns", "ns", report.Peak), col("first_frame", "", report.Floor), col("last_frame", "", report.Peak)},
 	}
-	var slab report.Slab
+	type key struct {
+		iface int
+		mac   [6]byte
+		hosts
+	}
+	var sums report.Tally[key]
 	for id := range e.flows {
 		x, f := &e.flows[id], &r.Flows[id]
 		if !x.first.used || f.Src == report.Other {
@@ -119,7 +124,9 @@ func (e *ecmp) Report(r *report.Report) {
 				v[3] = 1
 				v[4] = min(1, f.DataFrames)
 			}
-			t.Rows = append(t.Rows, slab.Row(v[:], strconv.Itoa(int(l.iface)), adapterText(l.mac), f.Src, f.Dst))
+			sums.Add(&t, key{int(l.iface), l.mac, hostsOf(f)}, v[:], func() []string {
+				return []string{strconv.Itoa(int(l.iface)), adapterText(l.mac), f.Src, f.Dst}
+			})
 		})
 	}
 	addTable(r, "ecmp", t)

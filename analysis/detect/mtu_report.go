@@ -10,6 +10,7 @@ import (
 type mtuTables struct {
 	arrived, unanswered, payloads, negotiated report.Table
 	slab                                      report.Slab
+	sums                                      report.Tally[hosts]
 }
 
 func newMTUTables() *mtuTables {
@@ -88,7 +89,7 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 				t.unanswered.Rows = append(t.unanswered.Rows, t.slab.Row(again.row(a.frames), f.Src, f.Dst, qp, strconv.Itoa(int(again.psn)), "read response"))
 			}
 		}
-		t.arrived.Rows = append(t.arrived.Rows, t.slab.Row(row[:], f.Src, f.Dst))
+		t.sums.Add(&t.arrived, hostsOf(f), row[:], func() []string { return []string{f.Src, f.Dst} })
 	}
 	if x.payloads != nil {
 		for i, s := range x.payloads {

@@ -59,7 +59,7 @@ func (x cell) compare(y cell, a, b string) int {
 		}
 		return 1
 	}
-	if a == b {
+	if x.hi>>56 == isIPv4 || a == b { // an IPv4 address has one text
 		return 0
 	}
 	if x.hi>>56 == isIPv6 {

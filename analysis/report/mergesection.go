@@ -88,10 +88,7 @@ func (t *Table) settle(own bool) {
 	kept := 0
 	for i := range rows {
 		if i > 0 && slices.Equal(rows[kept-1].Key, rows[i].Key) {
-			sum := rows[kept-1].Values
-			for j := range t.Columns {
-				sum[j] = t.Columns[j].Kind.add(sum[j], rows[i].Values[j])
-			}
+			t.add(rows[kept-1].Values, rows[i].Values)
 			continue
 		}
 		rows[kept] = rows[i]

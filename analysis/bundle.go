@@ -10,6 +10,7 @@ import (
 type bundle struct {
 	id     uint32
 	addr   [2][16]byte // the lower one first
+	names  [2]string   // of these, once they are reported
 	first  int64       // time of the first frame
 	rows   [2][]*row   // by direction, the live ones
 	asking [2][]*row   // those of them that hold requests, in the order of the first
@@ -47,6 +48,14 @@ type bundle struct {
 // overtaken reports whether requests of a direction overtake each other time and
 // again: more than twice as many came late as were lost before the tap.
 func (b *bundle) overtaken(dir uint8) bool { return b.late[dir] > 2*b.lost[dir]+1 }
+
+// name returns the text of an address, made once for all rows.
+func (b *bundle) name(i uint8) string {
+	if b.names[i] == "" {
+		b.names[i] = decode.Address(b.addr[i])
+	}
+	return b.names[i]
+}
 
 type bundleKey struct {
 	lo, hi  [16]byte

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/rocescope/rocescope/analysis/counters"
@@ -36,16 +37,30 @@ func Run(ctx context.Context, src Source, as []*Analyzer, cfg *Config) (*report.
 }
 
 // Judge sets the findings of a report, and what the hosts' counters should read,
-// be it fresh, merged or read back.
+// be it fresh, merged or read back. Judges only read the report, so that several
+// are at work at a time.
 func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
-	r.Findings = []report.Finding{}
-	for _, a := range as {
+	said := make([][]report.Finding, len(as))
+	free := make(chan struct{}, max(1, cfg.Workers))
+	var done sync.WaitGroup
+	do := func(f func()) {
+		free <- struct{}{}
+		done.Go(func() {
+			f()
+			<-free
+		})
+	}
+	var expected []report.HostCounters
+	do(func() { expected = counters.Expect(r) })
+	for i, a := range as {
 		if a.Judge != nil {
-			r.Findings = append(r.Findings, a.Judge(r, cfg)...)
+			do(func() { said[i] = a.Judge(r, cfg) })
 		}
 	}
+	done.Wait()
+	r.Findings = append([]report.Finding{}, slices.Concat(said...)...)
 	report.SortFindings(r.Findings)
-	r.Counters = counters.Expect(r)
+	r.Counters = expected
 }
 
 // engine decodes frames and feeds the shards.
@@ -227,17 +242,45 @@ func (e *engine) finish() (*report.Report, error) {
 	for _, w := range e.watch {
 		w.Report(own)
 	}
-	parts := []*report.Report{own}
+	return report.Join(append(e.reports(own), own)...)
+}
+
+// reports returns what each shard has counted, and gives up the shards. All rows
+// come to stand in one array, that of sum.
+func (e *engine) reports(sum *report.Report) []*report.Report {
+	n := 0
 	for _, s := range e.shards {
-		s.finish()
-		parts = append(parts, s.report())
+		e.done.Go(s.finish)
 	}
-	return report.Merge(parts...)
+	e.done.Wait()
+	for _, s := range e.shards {
+		n += len(s.rows)
+	}
+	sum.Flows = make([]report.Flow, 0, n)
+	out := make([]*report.Report, len(e.shards))
+	from := 0
+	for i, s := range e.shards {
+		to := from + len(s.rows)
+		mine := sum.Flows[from:from:to]
+		e.done.Go(func() { out[i] = s.reportIn(mine, true) })
+		from = to
+	}
+	e.done.Wait()
+	e.shards, e.watch = nil, nil
+	for _, r := range out { // closes gaps where suspects were left out
+		sum.Flows = append(sum.Flows, r.Flows...)
+		r.Flows = nil
+	}
+	return out
 }
 
 // report returns what the shard has counted so far.
-func (s *shard) report() *report.Report {
-	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: make([]report.Flow, 0, len(s.rows))}
+func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
+
+// reportIn does so with its rows in memory that is given. At the end it gives up
+// what has been reported, piece by piece, for a report may be as large.
+func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
+	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
 	for _, row := range s.rows {
 		if row == s.other {
 			r.Flows = append(r.Flows, report.Flow{Src: report.Other, Dst: report.Other, Frames: row.count.Frames, Bytes: row.count.Bytes,
@@ -246,23 +289,50 @@ func (s *shard) report() *report.Report {
 		}
 		r.Flows = append(r.Flows, row.report())
 	}
-	for _, o := range s.observers {
-		o.Report(r)
+	suspects := s.suspects()
+	if end {
+		s.rows, s.bundles, s.udSenders, s.other, s.index, s.batch = nil, nil, nil, nil, rowTable{}, Batch{}
 	}
-	s.attach(r)
-	kept := r.Flows[:0]
-	for i := range r.Flows {
-		if !s.rows[i].suspect {
-			kept = append(kept, r.Flows[i])
+	for i, o := range s.observers {
+		o.Report(r)
+		if end {
+			s.observers[i] = nil
 		}
 	}
-	r.Flows = kept
+	s.attach(r)
+	r.Flows = without(r.Flows, suspects)
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		r.Totals.Data += f.DataFrames
 		r.Totals.Acks += f.Acks
 	}
 	return r
+}
+
+// suspects returns the rows that the report leaves out, in order.
+func (s *shard) suspects() (ids []FlowID) {
+	for _, r := range s.rows {
+		if r.suspect {
+			ids = append(ids, r.id)
+		}
+	}
+	return ids
+}
+
+// without takes rows out, in place.
+func without(flows []report.Flow, ids []FlowID) []report.Flow {
+	if len(ids) == 0 {
+		return flows
+	}
+	kept := flows[:0]
+	for i := range flows {
+		if len(ids) > 0 && int(ids[0]) == i {
+			ids = ids[1:]
+			continue
+		}
+		kept = append(kept, flows[i])
+	}
+	return kept
 }
 
 // seed is fixed, so that the cap on rows strikes the same rows in every run.

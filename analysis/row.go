@@ -140,7 +140,7 @@ func (r *row) countMessage(p *decode.Packet) {
 // report returns the row as it stands.
 func (r *row) report() report.Flow {
 	f := r.count
-	f.Src, f.Dst = decode.Address(r.bundle.addr[r.dir]), decode.Address(r.bundle.addr[1-r.dir])
+	f.Src, f.Dst = r.bundle.name(r.dir), r.bundle.name(1-r.dir)
 	f.DestQP, f.Version, f.Transport = r.qp, int(r.version), r.transport.String()
 	if r.transport == ib.UD {
 		qp := r.srcQP

@@ -27,7 +27,7 @@ func Expect(r *report.Report) []report.HostCounters {
 	for _, h := range hosts {
 		h.missed = gaps
 		h.look()
-		one := report.HostCounters{Host: h.name.addr, VNI: h.vni, VLAN: h.vlan}
+		one := report.HostCounters{Host: h.name.addr, VNI: h.vni, VLAN: h.vlan, Counters: make([]report.Counter, 0, len(table))}
 		for _, c := range table {
 			one.Counters = append(one.Counters, h.expected(&c))
 		}
@@ -153,13 +153,15 @@ func missed(r *report.Report) string {
 // look finds out which directions of the host's connections are in view, and
 // which of its queue pairs had to wait for their timers.
 func (h *host) look() {
-	h.timedOut = map[partner]bool{}
 	to, from := map[string]bool{}, map[string]bool{}
 	for _, f := range h.sent {
 		if connected(f) {
 			to[f.Dst] = true
 		}
 		if timedOut(f) {
+			if h.timedOut == nil {
+				h.timedOut = map[partner]bool{}
+			}
 			h.timedOut[partner{f.Dst, int64(f.DestQP)}] = true
 			h.timedOut[partner{f.Dst, -1}] = true
 		}

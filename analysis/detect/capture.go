@@ -58,16 +58,14 @@ func (c *capture) Report(r *report.Report) {
 		Name: "directions", Help: "Reliable connections by direction: all rows, and those that prove that answers exist.",
 		Keys: []string{"src", "dst"}, Columns: columns("", "queue_pairs", "going_on", "fresh_requests"),
 	}
+	var sums report.Tally[hosts]
 	for id := range c.flows {
 		x, f := &c.flows[id], &r.Flows[id]
 		if f.Src == report.Other || x.requests+x.responses == 0 {
 			continue
 		}
-		row := report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{1, 0, int64(x.fresh)}}
-		if x.responses > 0 || !x.stuck {
-			row.Values[1] = 1
-		}
-		t.Rows = append(t.Rows, row)
+		goingOn := oneIf(x.responses > 0 || !x.stuck)
+		sums.Add(&t, hostsOf(f), []int64{1, goingOn, int64(x.fresh)}, func() []string { return []string{f.Src, f.Dst} })
 	}
 	addTable(r, "capture", t)
 }

@@ -133,6 +133,7 @@ func (c *congestion) Report(r *report.Report) {
 		Keys:    []string{"src", "dst"},
 		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
 	}
+	var sums report.Tally[hosts]
 	for id := range c.flows {
 		x, f := &c.flows[id], &r.Flows[id]
 		f.CE += x.ce
@@ -145,7 +146,7 @@ func (c *congestion) Report(r *report.Report) {
 			continue
 		}
 		if x.ect+x.ceData+x.notECT+x.cnps > 0 {
-			pairs.Rows = append(pairs.Rows, report.Row{Key: []string{f.Src, f.Dst}, Values: []int64{x.ect, x.ceData, x.notECT, x.cnps, x.nearNAK}})
+			sums.Add(&pairs, hostsOf(f), []int64{x.ect, x.ceData, x.notECT, x.cnps, x.nearNAK}, func() []string { return []string{f.Src, f.Dst} })
 		}
 	}
 	addTable(r, "congestion", pairs)

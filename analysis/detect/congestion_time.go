@@ -283,12 +283,11 @@ func delayTable(delays map[hosts]*report.Waits) report.Table {
 func markTable(marks map[hosts]*markTimes) report.Table {
 	t := report.Table{Name: "marks", Help: "Data and marks over time between two hosts, from the first mark of each queue pair on, in bins of a length that fits.",
 		Keys: []string{"src", "dst", "bin_ns", "first_ns"}, Columns: columns("frames", "data", "ce_data")}
-	for _, h := range sortedHosts(marks) {
-		m := marks[h]
+	var slab report.Slab
+	for h, m := range marks {
 		for i, b := range m.bins {
 			if b.data > 0 {
-				t.Rows = append(t.Rows, report.Row{Key: []string{h.src, h.dst, strconv.FormatInt(1<<m.shift, 10), strconv.FormatInt((m.base+int64(i))<<m.shift, 10)},
-					Values: []int64{b.data, b.ce}})
+				t.Rows = append(t.Rows, slab.Row([]int64{b.data, b.ce}, h.src, h.dst, strconv.FormatInt(1<<m.shift, 10), strconv.FormatInt((m.base+int64(i))<<m.shift, 10)))
 			}
 		}
 	}

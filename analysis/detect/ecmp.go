@@ -103,6 +103,12 @@ func (e *ecmp) Report(r *report.Report) {
 			col("rows", "", report.Sum), col("flows", "", report.Sum), col("largest_flow", "bytes", report.Peak),
 			col("first_ns", "ns", report.Floor), col("last_ns", "ns", report.Peak), col("first_frame", "", report.Floor), col("last_frame", "", report.Peak)},
 	}
+	type key struct {
+		iface int
+		mac   [6]byte
+		hosts
+	}
+	var sums report.Tally[key]
 	for id := range e.flows {
 		x, f := &e.flows[id], &r.Flows[id]
 		if !x.first.used || f.Src == report.Other {
@@ -110,7 +116,7 @@ func (e *ecmp) Report(r *report.Report) {
 		}
 		series := x.inSeries(e.limits.InSeries)
 		x.rows(func(l *placeLoad) {
-			v := []int64{l.frames - l.copies, 0, l.bytes, 0, 0, l.bytes, l.firstNs, l.lastNs, l.first, l.last}
+			v := [...]int64{l.frames - l.copies, 0, l.bytes, 0, 0, l.bytes, l.firstNs, l.lastNs, l.first, l.last}
 			if series {
 				v[1] = l.frames
 			}
@@ -118,7 +124,9 @@ func (e *ecmp) Report(r *report.Report) {
 				v[3] = 1
 				v[4] = min(1, f.DataFrames)
 			}
-			t.Rows = append(t.Rows, report.Row{Key: []string{strconv.Itoa(int(l.iface)), adapterText(l.mac), f.Src, f.Dst}, Values: v})
+			sums.Add(&t, key{int(l.iface), l.mac, hostsOf(f)}, v[:], func() []string {
+				return []string{strconv.Itoa(int(l.iface)), adapterText(l.mac), f.Src, f.Dst}
+			})
 		})
 	}
 	addTable(r, "ecmp", t)

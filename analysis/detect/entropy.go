@@ -90,6 +90,7 @@ func (e *entropy) Report(r *report.Report) {
 		Columns: append(columns("frames", "request_frames", "data_frames"),
 			report.Column{Name: "data_bytes", Unit: "bytes", Kind: report.Sum}),
 	}
+	var slab report.Slab
 	for id := range e.flows {
 		x, f := &e.flows[id], &r.Flows[id]
 		if f.Src == report.Other {
@@ -97,11 +98,12 @@ func (e *entropy) Report(r *report.Report) {
 		}
 		add := func(l *portLoad, port string) {
 			if l.used {
-				t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, port, qpText(f.DestQP)},
-					Values: []int64{l.requests, l.frames, l.bytes}})
+				t.Rows = append(t.Rows, slab.Row([]int64{l.requests, l.frames, l.bytes}, f.Src, f.Dst, port, qpText(f.DestQP)))
 			}
 		}
-		add(&x.first, strconv.Itoa(int(x.first.port)))
+		if x.first.used {
+			add(&x.first, strconv.Itoa(int(x.first.port)))
+		}
 		for i := range x.more {
 			add(&x.more[i], strconv.Itoa(int(x.more[i].port)))
 		}

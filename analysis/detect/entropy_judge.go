@@ -11,7 +11,7 @@ import (
 )
 
 // spread is how bytes divide over keys.
-type spread map[[4]string]int64
+type spread []int64
 
 // effective returns 2^H, the number of keys that would carry as much were all
 // alike, and how many keys there are and the largest one's bytes.
@@ -30,7 +30,7 @@ func (s spread) effective() (paths float64, keys, largest, sum int64) {
 	if sum == 0 {
 		return 0, 0, 0, 0
 	}
-	slices.Sort(loads) // so that the sum does not depend on the order of the map
+	slices.Sort(loads) // so that the sum does not depend on the order of the keys
 	var h float64
 	for _, p := range loads {
 		h -= p * math.Log2(p)
@@ -39,15 +39,18 @@ func (s spread) effective() (paths float64, keys, largest, sum int64) {
 }
 
 func judgeEntropy(r *report.Report, c *analysis.Config) []report.Finding {
-	ports, queues := spread{}, spread{}
-	used := map[[3]string][]string{} // ports by row
-	for _, row := range r.Rows("entropy", "paths") {
-		k := [4]string(row.Key)
-		queues[k] += row.Values[2]
-		k[3] = ""
-		ports[k] += row.Values[2]
+	var ports, queues spread
+	rows := r.Rows("entropy", "paths")
+	used := make(map[report.FlowRef][]string, len(rows)) // ports by row
+	for i, row := range rows {
+		queues = append(queues, row.Values[2])
+		if i > 0 && slices.Equal(row.Key[:3], rows[i-1].Key[:3]) { // rows are ordered by key
+			ports[len(ports)-1] += row.Values[2]
+		} else {
+			ports = append(ports, row.Values[2])
+		}
 		if row.Values[0] > 0 {
-			flow := [3]string{row.Key[0], row.Key[1], row.Key[3]}
+			flow := nameOf([]string{row.Key[0], row.Key[1], row.Key[3]})
 			used[flow] = append(used[flow], row.Key[2])
 		}
 	}
@@ -56,23 +59,23 @@ func judgeEntropy(r *report.Report, c *analysis.Config) []report.Finding {
 
 // singlePort looks for host pairs whose queue pairs, at the moment when most of
 // them are active, all use one source port.
-func singlePort(r *report.Report, used map[[3]string][]string, c *analysis.Config) []report.Finding {
+func singlePort(r *report.Report, used map[report.FlowRef][]string, c *analysis.Config) []report.Finding {
 	var out []report.Finding
 	for _, g := range groupBy(r, hostsOf) {
 		flows := slices.DeleteFunc(slices.Clone(g.flows), func(f *report.Flow) bool {
-			return f.DestQP <= 1 || f.Transport == "UD" || len(used[portKey(f)]) == 0
+			return f.DestQP <= 1 || f.Transport == "UD" || len(used[*f.Ref()]) == 0
 		})
 		active := busiest(flows)
 		ports := map[string]bool{}
 		for _, f := range active {
-			for _, p := range used[portKey(f)] {
+			for _, p := range used[*f.Ref()] {
 				ports[p] = true
 			}
 		}
 		if len(active) < 2 || len(ports) != 1 {
 			continue
 		}
-		port := used[portKey(active[0])][0]
+		port := used[*active[0].Ref()][0]
 		first, last := span(active)
 		f := report.Finding{
 			Rule: "entropy.single-port", Host: g.key.src, Toward: g.key.dst, Severity: report.Info, Confidence: report.Certain, FirstNs: first, LastNs: last, Count: int64(len(active)),
@@ -90,8 +93,6 @@ func singlePort(r *report.Report, used map[[3]string][]string, c *analysis.Confi
 	}
 	return condense(out, "host pair", "infiniband && udp.srcport")
 }
-
-func portKey(f *report.Flow) [3]string { return [3]string{f.Src, f.Dst, qpText(f.DestQP)} }
 
 // busiest returns the rows that are active at the moment when most are.
 func busiest(flows []*report.Flow) []*report.Flow {

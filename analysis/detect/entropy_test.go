@@ -100,11 +100,7 @@ func TestEffectivePaths(t *testing.T) {
 		{"keys without bytes do not count", []int64{3, 3, 0}, 2},
 		{"one outweighs the rest", []int64{90, 5, 5}, math.Exp2(-.9*math.Log2(.9) - .1*math.Log2(.05))},
 	} {
-		s := spread{}
-		for i, n := range test.bytes {
-			s[[4]string{string(rune('a' + i))}] = n
-		}
-		if got, _, _, _ := s.effective(); math.Abs(got-test.want) > 1e-9 {
+		if got, _, _, _ := spread(test.bytes).effective(); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", test.desc, got, test.want)
 		}
 	}

@@ -52,21 +52,52 @@ func hostsOf(f *report.Flow) hosts { return hosts{f.Src, f.Dst} }
 func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K] {
 	var out []group[K]
 	index := map[K]int{}
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		if f.Src == report.Other {
+	for all := pointers(r.Flows); len(all) > 0; { // rows of one group stand together more often than not
+		k, n := key(all[0]), 1
+		for n < len(all) && key(all[n]) == k && all[n].Src != report.Other {
+			n++
+		}
+		flows := all[:n:n]
+		all = all[n:]
+		if flows[0].Src == report.Other {
 			continue
 		}
-		k := key(f)
-		n, ok := index[k]
-		if !ok {
-			n = len(out)
-			index[k] = n
-			out = append(out, group[K]{key: k})
+		if i, ok := index[k]; ok {
+			out[i].flows = append(out[i].flows, flows...)
+			continue
 		}
-		out[n].flows = append(out[n].flows, f)
+		index[k] = len(out)
+		out = append(out, group[K]{k, flows})
 	}
 	return out
+}
+
+// byName returns the rows of each name, in the order of the report; that of the
+// flows beyond the cap is left out.
+func byName(r *report.Report) map[report.FlowRef][]*report.Flow {
+	all := pointers(r.Flows)
+	out := make(map[report.FlowRef][]*report.Flow, len(all))
+	for len(all) > 0 {
+		name, n := *all[0].Ref(), 1
+		for n < len(all) && *all[n].Ref() == name {
+			n++
+		}
+		if name.Src != report.Other {
+			if old := out[name]; old == nil {
+				out[name] = all[:n:n]
+			} else {
+				out[name] = append(old, all[:n]...)
+			}
+		}
+		all = all[n:]
+	}
+	return out
+}
+
+// nameOf reads the name of a row from the first cells of a key.
+func nameOf(key []string) report.FlowRef {
+	qp, _ := strconv.ParseUint(key[2], 0, 32)
+	return report.FlowRef{Src: key[0], Dst: key[1], DestQP: uint32(qp)}
 }
 
 // pointers returns all rows.
@@ -284,7 +315,7 @@ func adapterText(m [6]byte) string {
 }
 
 // qpText is a queue pair number as tables hold it.
-func qpText(n uint32) string { return fmt.Sprintf("%#x", n) }
+func qpText(n uint32) string { return "0x" + strconv.FormatUint(uint64(n), 16) }
 
 // number reads what a key cell of a table holds as a number; 0 where it is none.
 func number(cell string) int64 {

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -62,19 +63,50 @@ func (h *header) Observe(b *analysis.Batch) {
 	}
 }
 
-// cells are the bits as a table holds them: empty where they change, which an
-// adapter does that moves to another path.
-func (f *headerFlow) cells() [3]string {
-	c := [3]string{"0x" + strconv.FormatUint(uint64(f.pkey), 16), strconv.Itoa(int(f.tver)), "0"}
-	if f.mig {
-		c[2] = "1"
+// headerConstant is the bits of one way, less those that change, which an adapter does
+// that moves to another path. The zero value is of a way that is not known.
+type headerConstant struct {
+	headerBits
+	tverVaries, pkeyVaries, migVaries, known bool
+}
+
+func (f *headerFlow) constant() headerConstant {
+	c := headerConstant{f.headerBits, f.tverVaries, f.pkeyVaries, f.migVaries, true}
+	if c.tverVaries {
+		c.tver = 0
 	}
-	for i, varies := range []bool{f.pkeyVaries, f.tverVaries, f.migVaries} {
-		if varies {
-			c[i] = ""
-		}
+	if c.pkeyVaries {
+		c.pkey = 0
+	}
+	if c.migVaries {
+		c.mig = false
 	}
 	return c
+}
+
+// cells are the bits as a table holds them: empty where they change.
+func (c *headerConstant) cells() []string {
+	if !c.known {
+		return []string{unknownPeer, unknownPeer, unknownPeer}
+	}
+	out := []string{"0x" + strconv.FormatUint(uint64(c.pkey), 16), strconv.Itoa(int(c.tver)), strconv.FormatInt(oneIf(c.mig), 10)}
+	for i, varies := range []bool{c.pkeyVaries, c.tverVaries, c.migVaries} {
+		if varies {
+			out[i] = ""
+		}
+	}
+	return out
+}
+
+// headerKey is a row of the table.
+type headerKey struct {
+	hosts
+	transport string
+	own, back headerConstant
+}
+
+func (k *headerKey) cells() []string {
+	return slices.Concat([]string{k.src, k.dst, k.transport}, k.own.cells(), k.back.cells())
 }
 
 // unknownPeer stands in the columns of the way back where it is not known which
@@ -88,29 +120,17 @@ func (h *header) Report(r *report.Report) {
 		Columns: append(columns("", "queue_pairs", "frames"), report.Column{Name: "first_frame", Kind: report.Floor},
 			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak}),
 	}
-	index := map[[9]string]int{}
+	var sums report.Tally[headerKey]
 	for id := range h.flows {
 		x, f := &h.flows[id], &r.Flows[id]
 		if x.frames == 0 || f.Src == report.Other {
 			continue
 		}
-		own, back := x.cells(), [3]string{unknownPeer, unknownPeer, unknownPeer}
+		k := headerKey{hosts: hostsOf(f), transport: f.Transport, own: x.constant()}
 		if x.peer > 0 && h.flows[x.peer-1].frames > 0 {
-			back = h.flows[x.peer-1].cells()
+			k.back = h.flows[x.peer-1].constant()
 		}
-		k := [9]string{f.Src, f.Dst, f.Transport, own[0], own[1], own[2], back[0], back[1], back[2]}
-		values := []int64{1, x.frames, x.first, f.FirstNs, f.LastNs}
-		i, ok := index[k]
-		if !ok {
-			index[k] = len(t.Rows)
-			t.Rows = append(t.Rows, report.Row{Key: k[:], Values: values})
-			continue
-		}
-		v := t.Rows[i].Values
-		v[headerQPs]++
-		v[headerFrames] += x.frames
-		v[headerFirstFrame], v[headerFirstNs] = min(v[headerFirstFrame], x.first), min(v[headerFirstNs], f.FirstNs)
-		v[headerLastNs] = max(v[headerLastNs], f.LastNs)
+		sums.Add(&t, k, []int64{1, x.frames, x.first, f.FirstNs, f.LastNs}, func() []string { return k.cells() })
 	}
 	addTable(r, "header", t)
 }

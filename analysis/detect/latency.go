@@ -65,9 +65,9 @@ func (l *latency) Report(r *report.Report) {
 		}
 	}
 	t := report.NewWaitTable(report.WaitTable, "How often requests from src to dst waited so long at the tap, by what they waited for.")
-	for _, h := range sortedHosts(sums) {
+	for h, sum := range sums {
 		for i, name := range waitNames {
-			t.AddWaits(h.src, h.dst, name, &sums[h][i])
+			t.AddWaits(h.src, h.dst, name, &sum[i])
 		}
 	}
 	addTable(r, report.LatencySection, t)

@@ -13,29 +13,18 @@ type sizeSeen struct{ mtu, packets, firstFrame, lastFrame, firstNs, lastNs int64
 // pathMTUs is what a report says of path MTUs.
 type pathMTUs struct {
 	r     *report.Report
-	seen  map[[3]string][]sizeSeen // by row: source, destination, queue pair
-	asked map[[3]string][]sizeSeen // by the REQ's source, destination and queue pair
-	flows map[[3]string][]*report.Flow
+	seen  map[report.FlowRef][]sizeSeen
+	asked map[report.FlowRef][]sizeSeen // by the REQ's source, destination and queue pair
+	flows map[report.FlowRef][]*report.Flow
 	taken map[*report.Flow]bool // they have their finding
 }
 
 func judgeMTUMismatch(r *report.Report) []report.Finding {
-	p := &pathMTUs{r: r, seen: map[[3]string][]sizeSeen{}, asked: map[[3]string][]sizeSeen{}, flows: map[[3]string][]*report.Flow{}, taken: map[*report.Flow]bool{}}
-	for _, row := range r.Rows("mtu", "path-mtu") {
-		mtu := number(row.Key[3])
-		k, x := [3]string(row.Key[:3]), row.Values
-		p.seen[k] = append(p.seen[k], sizeSeen{mtu, x[0], x[1], x[2], x[3], x[4]})
+	p := &pathMTUs{r: r, seen: sizesSeen(r.Rows("mtu", "path-mtu")), asked: sizesSeen(r.Rows("mtu", "negotiated")), taken: map[*report.Flow]bool{}}
+	if len(p.seen) == 0 {
+		return nil
 	}
-	for _, row := range r.Rows("mtu", "negotiated") {
-		mtu := number(row.Key[3])
-		k, x := [3]string(row.Key[:3]), row.Values
-		p.asked[k] = append(p.asked[k], sizeSeen{mtu: mtu, firstFrame: x[0], lastFrame: x[0], firstNs: x[1], lastNs: x[1]})
-	}
-	for i := range r.Flows {
-		f := &r.Flows[i]
-		k := [3]string{f.Src, f.Dst, qpText(f.DestQP)}
-		p.flows[k] = append(p.flows[k], f)
-	}
+	p.flows = byName(r)
 	var both, beyond []report.Finding
 	for _, g := range groupBy(r, hostsOf) {
 		if f, ok := p.directions(g); ok {
@@ -48,10 +37,32 @@ func judgeMTUMismatch(r *report.Report) []report.Finding {
 	return slices.Concat(condense(both, "host pair", "infiniband"), condense(beyond, "host pair", "infiniband"), p.siblings(), p.refusedFirst())
 }
 
+// sizesSeen reads a table of path MTUs, in which the rows of one name stand
+// together. What connection management asked for has one frame and one time.
+func sizesSeen(rows []report.Row) map[report.FlowRef][]sizeSeen {
+	all := make([]sizeSeen, len(rows))
+	out := make(map[report.FlowRef][]sizeSeen, len(rows))
+	for i, row := range rows {
+		x := row.Values
+		if all[i] = (sizeSeen{mtu: number(row.Key[3])}); len(x) == 2 {
+			all[i].firstFrame, all[i].lastFrame, all[i].firstNs, all[i].lastNs = x[0], x[0], x[1], x[1]
+		} else {
+			all[i].packets, all[i].firstFrame, all[i].lastFrame, all[i].firstNs, all[i].lastNs = x[0], x[1], x[2], x[3], x[4]
+		}
+		name := nameOf(row.Key)
+		if old := out[name]; len(old) > 0 {
+			out[name] = append(slices.Clip(old), all[i])
+			continue
+		}
+		out[name] = all[i : i+1 : i+1]
+	}
+	return out
+}
+
 // of returns the largest path MTU that a flow's packets show; nothing where they
 // show none.
 func (p *pathMTUs) of(f *report.Flow) (most sizeSeen) {
-	for _, s := range p.seen[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] {
+	for _, s := range p.seen[*f.Ref()] {
 		if s.firstNs <= f.LastNs && s.lastNs >= f.FirstNs && s.mtu > most.mtu {
 			most = s
 		}
@@ -67,7 +78,7 @@ func (p *pathMTUs) peer(f *report.Flow) (best *report.Flow) {
 		return nil
 	}
 	apart := func(g *report.Flow) int64 { return max(0, g.FirstNs-f.LastNs, f.FirstNs-g.LastNs) }
-	for _, g := range p.flows[[3]string{f.Dst, f.Src, qpText(*f.PeerQP)}] {
+	for _, g := range p.flows[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}] {
 		if g.PeerQP != nil && *g.PeerQP == f.DestQP && (best == nil || apart(g) < apart(best)) {
 			best = g
 		}
@@ -120,12 +131,16 @@ func (u *unlike) finding(h hosts) report.Finding {
 func (p *pathMTUs) directions(g group[hosts]) (report.Finding, bool) {
 	var u unlike
 	for _, f := range g.flows {
-		peer := p.peer(f)
-		if peer == nil || p.taken[f] {
+		ours := p.of(f)
+		if ours.mtu == 0 || p.taken[f] {
 			continue
 		}
-		ours, other := p.of(f), p.of(peer)
-		if ours.mtu == 0 || other.mtu == 0 || ours.mtu == other.mtu {
+		peer := p.peer(f)
+		if peer == nil {
+			continue
+		}
+		other := p.of(peer)
+		if other.mtu == 0 || ours.mtu == other.mtu {
 			continue
 		}
 		p.taken[f], p.taken[peer] = true, true
@@ -152,8 +167,12 @@ func (p *pathMTUs) directions(g group[hosts]) (report.Finding, bool) {
 func (p *pathMTUs) negotiated(g group[hosts]) (report.Finding, bool) {
 	var u unlike
 	for _, f := range g.flows {
-		ours, agreed := p.of(f), p.agreed(f)
-		if ours.mtu == 0 || agreed.mtu == 0 || ours.mtu <= agreed.mtu {
+		agreed := p.agreed(f)
+		if agreed.mtu == 0 {
+			continue
+		}
+		ours := p.of(f)
+		if ours.mtu == 0 || ours.mtu <= agreed.mtu {
 			continue
 		}
 		u.add(f, nil, ours, agreed)
@@ -174,16 +193,19 @@ func (p *pathMTUs) negotiated(g group[hosts]) (report.Finding, bool) {
 
 // agreed returns what the last REQ before a flow's end asked for.
 func (p *pathMTUs) agreed(f *report.Flow) (last sizeSeen) {
-	consider := func(k [3]string) {
+	if len(p.asked) == 0 {
+		return last
+	}
+	consider := func(k report.FlowRef) {
 		for _, s := range p.asked[k] {
 			if s.firstNs <= f.FirstNs && (last.mtu == 0 || s.firstNs > last.firstNs) {
 				last = s
 			}
 		}
 	}
-	consider([3]string{f.Dst, f.Src, qpText(f.DestQP)}) // asked by the queue pair it travels to
+	consider(report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: f.DestQP}) // asked by the queue pair it travels to
 	if f.PeerQP != nil {
-		consider([3]string{f.Src, f.Dst, qpText(*f.PeerQP)})
+		consider(report.FlowRef{Src: f.Src, Dst: f.Dst, DestQP: *f.PeerQP})
 	}
 	return last
 }

@@ -1,14 +1,17 @@
 package detect
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
 // mtuTables are the tables of the section.
-type mtuTables struct{ arrived, unanswered, payloads, negotiated report.Table }
+type mtuTables struct {
+	arrived, unanswered, payloads, negotiated report.Table
+	slab                                      report.Slab
+	sums                                      report.Tally[hosts]
+}
 
 func newMTUTables() *mtuTables {
 	keys := []string{"src", "dst", "dest_qp"}
@@ -64,10 +67,9 @@ func (m *mtu) early(r *report.Report) map[report.FlowRef]answer {
 }
 
 func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
-	key := []string{f.Src, f.Dst, qpText(f.DestQP)}
-	with := func(more ...string) []string { return append(slices.Clone(key), more...) }
+	qp := qpText(f.DestQP)
 	if q, a := x.requests, x.replies; q != nil || a != nil {
-		row := make([]int64, 6)
+		var row [6]int64
 		if q != nil {
 			row[0], row[1], row[2], row[3] = q.answers, q.only.arrived, q.part.arrived, q.lastNs
 			again, ending := q.stuck()
@@ -76,7 +78,7 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 				kind = "end of message"
 			}
 			if again.sendings > 1 {
-				t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(again.psn)), kind), Values: again.row(q.answers)})
+				t.unanswered.Rows = append(t.unanswered.Rows, t.slab.Row(again.row(q.answers), f.Src, f.Dst, qp, strconv.Itoa(int(again.psn)), kind))
 			}
 		}
 		if a != nil {
@@ -84,15 +86,15 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 			if a.try.sendings > 0 {
 				again := a.try
 				again.sendings++ // each READ again, and the first one
-				t.unanswered.Rows = append(t.unanswered.Rows, report.Row{Key: with(strconv.Itoa(int(again.psn)), "read response"), Values: again.row(a.frames)})
+				t.unanswered.Rows = append(t.unanswered.Rows, t.slab.Row(again.row(a.frames), f.Src, f.Dst, qp, strconv.Itoa(int(again.psn)), "read response"))
 			}
 		}
-		t.arrived.Rows = append(t.arrived.Rows, report.Row{Key: key[:2], Values: row})
+		t.sums.Add(&t.arrived, hostsOf(f), row[:], func() []string { return []string{f.Src, f.Dst} })
 	}
 	if x.payloads != nil {
 		for i, s := range x.payloads {
 			if s.n > 0 {
-				t.payloads.Rows = append(t.payloads.Rows, report.Row{Key: with(strconv.Itoa(256 << i)), Values: []int64{s.n, s.firstFrame, s.lastFrame, s.firstNs, s.lastNs}})
+				t.payloads.Rows = append(t.payloads.Rows, t.slab.Row([]int64{s.n, s.firstFrame, s.lastFrame, s.firstNs, s.lastNs}, f.Src, f.Dst, qp, strconv.Itoa(256<<i)))
 			}
 		}
 	}

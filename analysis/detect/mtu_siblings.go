@@ -13,14 +13,17 @@ import (
 // connections of their own: a habit of unlike applications, unless the peer refuses
 // requests of one size.
 func (p *pathMTUs) siblings() []report.Finding {
-	refused := map[[3]string]bool{} // requests of several packets
+	refused := map[report.FlowRef]bool{} // requests of several packets
 	for _, row := range p.r.Rows("nak", "refused") {
 		if strings.HasSuffix(row.Key[4], "invalid request") && strings.HasSuffix(row.Key[5], "First") {
-			refused[[3]string(row.Key[:3])] = true
+			refused[nameOf(row.Key)] = true
 		}
 	}
 	var out []report.Finding
 	for _, g := range groupBy(p.r, hostsOf) {
+		if !p.several(g.flows) {
+			continue
+		}
 		sizes := map[int64][]*report.Flow{}
 		seen := map[int64]sizeSeen{}
 		for _, f := range g.flows {
@@ -38,7 +41,20 @@ func (p *pathMTUs) siblings() []report.Finding {
 	return condense(out, "host pair", "infiniband")
 }
 
-func (p *pathMTUs) sibling(h hosts, sizes map[int64][]*report.Flow, seen map[int64]sizeSeen, refused map[[3]string]bool) report.Finding {
+// several reports whether rows show more than one path MTU.
+func (p *pathMTUs) several(flows []*report.Flow) bool {
+	first := int64(0)
+	for _, f := range flows {
+		if mtu := p.of(f).mtu; mtu != 0 && first != 0 && mtu != first {
+			return true
+		} else if first == 0 {
+			first = mtu
+		}
+	}
+	return false
+}
+
+func (p *pathMTUs) sibling(h hosts, sizes map[int64][]*report.Flow, seen map[int64]sizeSeen, refused map[report.FlowRef]bool) report.Finding {
 	f := report.Finding{Rule: "mtu.mismatch", Severity: report.Info, Confidence: report.Certain, Values: map[string]int64{}, Filter: between(h)}
 	var texts []string
 	bad := map[int64]int{}
@@ -54,7 +70,7 @@ func (p *pathMTUs) sibling(h hosts, sizes map[int64][]*report.Flow, seen map[int
 		f.Values[fmt.Sprintf("flows_%d", mtu)] = int64(len(sizes[mtu]))
 		texts = append(texts, fmt.Sprintf("%d in %s", mtu, report.Counted(int64(len(sizes[mtu])), "flow")))
 		for _, x := range sizes[mtu] {
-			if x.PeerQP != nil && refused[[3]string{x.Dst, x.Src, qpText(*x.PeerQP)}] {
+			if x.PeerQP != nil && refused[report.FlowRef{Src: x.Dst, Dst: x.Src, DestQP: *x.PeerQP}] {
 				bad[mtu]++
 			}
 		}
@@ -83,7 +99,7 @@ func (p *pathMTUs) refusedFirst() []report.Finding {
 		if !strings.HasSuffix(row.Key[4], "invalid request") || !strings.HasSuffix(row.Key[5], "First") {
 			continue
 		}
-		for _, f := range p.flows[[3]string(row.Key[:3])] {
+		for _, f := range p.flows[nameOf(row.Key)] {
 			asks := p.peer(f)
 			if asks == nil || p.taken[asks] || p.of(f).mtu != 0 {
 				continue

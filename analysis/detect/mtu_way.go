@@ -35,14 +35,15 @@ type vain struct {
 // waysOf reads the tables, and returns the directions in which packets were sent
 // in vain often enough, in the order of the table.
 func waysOf(r *report.Report, tries int64) []*way {
-	flows := map[[3]string][]*report.Flow{}
-	for _, g := range groupBy(r, func(f *report.Flow) [3]string { return [3]string{f.Src, f.Dst, qpText(f.DestQP)} }) {
-		flows[g.key] = g.flows
+	unanswered := r.Rows("mtu", "unanswered")
+	if len(unanswered) == 0 {
+		return nil
 	}
+	flows := byName(r)
 	var out []*way
 	ways := map[hosts]*way{}
-	for _, row := range r.Rows("mtu", "unanswered") {
-		for _, f := range flows[[3]string(row.Key)] {
+	for _, row := range unanswered {
+		for _, f := range flows[nameOf(row.Key)] {
 			v := readVain(row, f)
 			if v == nil || v.sendings < tries {
 				continue
@@ -105,7 +106,7 @@ func headerSize(f *report.Flow) int64 {
 
 // responseSize is the size of the first response to a READ, at most: where no
 // full packet tells the path MTU, the largest there is.
-func responseSize(v *vain, flows map[[3]string][]*report.Flow) int64 {
+func responseSize(v *vain, flows map[report.FlowRef][]*report.Flow) int64 {
 	mtu := v.pathMTU(flows)
 	if mtu == 0 {
 		mtu = 4096
@@ -114,17 +115,17 @@ func responseSize(v *vain, flows map[[3]string][]*report.Flow) int64 {
 }
 
 // fullSize is the size of a full packet, 0 where the path MTU is not known.
-func (v *vain) fullSize(flows map[[3]string][]*report.Flow) int64 {
+func (v *vain) fullSize(flows map[report.FlowRef][]*report.Flow) int64 {
 	if mtu := v.pathMTU(flows); mtu > 0 {
 		return headerSize(v.flow) + mtu
 	}
 	return 0
 }
 
-func (v *vain) pathMTU(flows map[[3]string][]*report.Flow) int64 {
+func (v *vain) pathMTU(flows map[report.FlowRef][]*report.Flow) int64 {
 	mtu := v.flow.PathMTU
 	if p := v.flow.PeerQP; p != nil && mtu == 0 {
-		for _, f := range flows[[3]string{v.flow.Dst, v.flow.Src, qpText(*p)}] {
+		for _, f := range flows[report.FlowRef{Src: v.flow.Dst, Dst: v.flow.Src, DestQP: *p}] {
 			mtu = max(mtu, f.PathMTU)
 		}
 	}

@@ -156,6 +156,15 @@ func (o *pfc) Report(r *report.Report) {
 	still := report.Table{Name: "quiet", Help: "Rows whose data stood still while a port paused: at least half of each gap was paused.",
 		Keys: []string{"mac", "priority", "src", "dst", "dest_qp"}, Columns: []report.Column{
 			{Name: "silent_ns", Unit: "ns", Kind: report.Sum}, {Name: "times", Kind: report.Sum}, {Name: "toward", Kind: report.Peak}, {Name: "untagged", Kind: report.Peak}}}
+	type key struct {
+		mac  [6]byte
+		vlan int
+		addr string
+	}
+	var sums report.Tally[key]
+	count := func(k key, values ...int64) {
+		sums.Add(&macs, k, values, func() []string { return []string{macText(k.mac), strconv.Itoa(k.vlan), k.addr} })
+	}
 	for id := range o.flows {
 		x, f := &o.flows[id], &r.Flows[id]
 		if f.Src == report.Other || !x.used || x.src == [6]byte{} && x.dst == [6]byte{} {
@@ -165,10 +174,8 @@ func (o *pfc) Report(r *report.Report) {
 		if x.v2 && ttlLowered(x.ttl) {
 			routed = f.Frames
 		}
-		vlan := strconv.Itoa(int(x.vlan))
-		macs.Rows = append(macs.Rows,
-			report.Row{Key: []string{macText(x.src), vlan, f.Src}, Values: []int64{f.Frames, 0, routed}},
-			report.Row{Key: []string{macText(x.dst), vlan, f.Dst}, Values: []int64{0, f.Frames, 0}})
+		count(key{x.src, int(x.vlan), f.Src}, f.Frames, 0, routed)
+		count(key{x.dst, int(x.vlan), f.Dst}, 0, f.Frames, 0)
 		still.Rows = append(still.Rows, o.quietRows(x, f)...)
 	}
 	addTable(r, "pfc", macs)

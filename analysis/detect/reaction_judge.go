@@ -53,6 +53,9 @@ func toldRows(r *report.Report) []toldRow {
 			frames: []uint64{uint64(v[2]), uint64(v[3])}, sent: v[4], before: v[5], late: v[6], after: v[7], wentOn: v[8] != 0, fellAt: v[9], earlier: v[10],
 			kept: keptRate{v[11], v[12], v[13], uint64(max(0, v[14])), v[15]}})
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	marks := map[[3]string]int64{}
 	for i := range r.Flows {
 		f := &r.Flows[i]

@@ -98,21 +98,24 @@ func rnrZero(f *report.Flow) report.Finding {
 // was sent again, or connection management closed the connection instead.
 func rnrExhausted(r *report.Report, c *analysis.Config, longest map[[3]string]int64) []report.Finding {
 	var out []report.Finding
-	managed := managedRowsOf(r)
+	open := r.Rows("rnr", "open")
+	if len(open) == 0 {
+		return nil
+	}
+	named, managed := byName(r), managedRowsOf(r)
 	_, end := span(pointers(r.Flows))
-	for _, row := range r.Rows("rnr", "open") {
+	for _, row := range open {
 		wait, at := row.Values[1], row.Values[2]
 		over := at + max(int64(c.Limits.RNRGiveUp)*wait, longest[[3]string(row.Key[:3])])
-		for i := range r.Flows {
-			f := &r.Flows[i]
-			if f.Src != row.Key[0] || f.Dst != row.Key[1] || qpText(f.DestQP) != row.Key[2] || at < f.FirstNs || at > f.LastNs {
+		for _, f := range named[nameOf(row.Key)] {
+			if at < f.FirstNs || at > f.LastNs {
 				continue
 			}
 			said := managed.at(f, at)
 			if end < over && (!said.closed && !said.perhaps || said.retries == forEver) {
 				continue
 			}
-			if f.PeerQP == nil || sentAfter(r, hostsOf(f).back(), *f.PeerQP, max(over, at+roundTrip(r, f))) {
+			if f.PeerQP == nil || sentAfter(named, report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}, max(over, at+roundTrip(named, f))) {
 				continue // its requests are not in view, or go on beyond those that were on their way
 			}
 			x := gaveUpWaiting(f, &row, end, said.retries)
@@ -158,12 +161,11 @@ func gaveUpWaiting(f *report.Flow, row *report.Row, end, retries int64) report.F
 
 // roundTrip is the longest between the two ends of a row, as far as answers to
 // requests of both tell: each shows the part on its side of the tap.
-func roundTrip(r *report.Report, f *report.Flow) int64 {
+func roundTrip(named map[report.FlowRef][]*report.Flow, f *report.Flow) int64 {
 	ns := f.AckRTT.Max
-	for i := range r.Flows {
-		if x := &r.Flows[i]; hostsOf(x) == hostsOf(f).back() && f.PeerQP != nil && x.DestQP == *f.PeerQP {
-			ns += x.AckRTT.Max
-			break
+	if f.PeerQP != nil {
+		if back := named[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}]; len(back) > 0 {
+			ns += back[0].AckRTT.Max
 		}
 	}
 	return ns
@@ -171,13 +173,8 @@ func roundTrip(r *report.Report, f *report.Flow) int64 {
 
 // sentAfter reports whether anything travelled between two hosts towards a queue
 // pair after a time.
-func sentAfter(r *report.Report, h hosts, qp uint32, ns int64) bool {
-	for i := range r.Flows {
-		if f := &r.Flows[i]; f.Src == h.src && f.Dst == h.dst && f.DestQP == qp && f.LastNs > ns {
-			return true
-		}
-	}
-	return false
+func sentAfter(named map[report.FlowRef][]*report.Flow, name report.FlowRef, ns int64) bool {
+	return slices.ContainsFunc(named[name], func(f *report.Flow) bool { return f.LastNs > ns })
 }
 
 func times(n int64) string {

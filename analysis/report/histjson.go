@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // histJSON is the JSON form of a Hist. A bucket stands as the smallest value it
@@ -15,15 +16,12 @@ type histJSON struct {
 	Buckets [][2]int64 `json:"buckets"`
 }
 
+var histNode = nodeOf(reflect.TypeFor[Hist](), 0)
+
 // MarshalJSON writes the extremes and, for each bucket, its smallest value and
 // its count.
 func (h Hist) MarshalJSON() ([]byte, error) {
-	out := histJSON{Min: h.Min, Max: h.Max, Buckets: make([][2]int64, len(h.buckets))}
-	for i, b := range h.buckets {
-		low, _ := lowOf(b.index)
-		out.Buckets[i] = [2]int64{low, int64(b.count)}
-	}
-	return json.Marshal(out)
+	return histNode.encode(nil, reflect.ValueOf(&h).Elem()), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote, and refuses what it could not

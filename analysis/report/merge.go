@@ -22,9 +22,15 @@ import (
 //
 // An error says that the reports do not fit: another schema, or a measure that
 // adds up in another way.
-func Merge(rs ...*Report) (*Report, error) {
+func Merge(rs ...*Report) (*Report, error) { return merge(rs, false) }
+
+// Join is Merge of reports that nobody needs afterwards: it takes their rows
+// over. Where the rows of all flows stand in one of them, no row is copied.
+func Join(rs ...*Report) (*Report, error) { return merge(rs, true) }
+
+func merge(rs []*Report, own bool) (*Report, error) {
 	sum := &Report{Schema: Schema}
-	var rows []*Flow
+	var flows [][]Flow
 	for _, r := range rs {
 		if r == nil {
 			continue
@@ -39,16 +45,25 @@ func Merge(rs ...*Report) (*Report, error) {
 			sum.Captures = append(sum.Captures, c)
 		}
 		addTotals(&sum.Totals, &r.Totals)
-		for i := range r.Flows {
-			rows = append(rows, &r.Flows[i])
+		if len(r.Flows) > 0 {
+			flows = append(flows, r.Flows)
 		}
 		if err := sum.addSections(r.Sections); err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
+		if own {
+			*r = Report{} // the memory may go
+		}
 	}
 	slices.SortFunc(sum.Captures, compareCaptures)
-	sum.Flows = addFlows(rows)
-	sum.sortSections()
+	tables := sum.settleSections()
+	together(1+len(tables), func(i int) {
+		if i == 0 {
+			sum.Flows = addFlows(flows, own)
+			return
+		}
+		tables[i-1].settle(own)
+	})
 	return sum, nil
 }
 

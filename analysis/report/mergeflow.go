@@ -34,56 +34,81 @@ func optional(n *uint32) int64 {
 	return int64(*n)
 }
 
-// addFlows adds the rows that are one flow and returns the sums in order.
+// addFlows adds the rows that are one flow and returns the sums in order. Where
+// own says so, it takes the rows over.
 //
 // Two rows of one key are one where their spans of time overlap, directly or by
 // way of a third. That relation does not depend on the order of merging,
 // because the span of a sum is just what the spans of its parts cover.
-func addFlows(rows []*Flow) []Flow {
-	byKey := make(map[flowKey][]*Flow, len(rows))
-	for _, f := range rows {
-		k := f.key()
-		byKey[k] = append(byKey[k], f)
-	}
-	type sum struct {
-		place
-		parts []*Flow
-	}
-	sums := make([]sum, 0, len(byKey))
-	for k, same := range byKey {
-		slices.SortFunc(same, compareSpans)
-		for len(same) > 0 {
-			n := len(same)
-			if !k.beyondTheCap {
-				n = overlapping(same)
-			}
-			sums = append(sums, sum{placeOf(same[0]), same[:n]})
-			same = same[n:]
+func addFlows(flows [][]Flow, own bool) []Flow {
+	var rows []place
+	for _, part := range flows {
+		rows = slices.Grow(rows, len(part))
+		for i := range part {
+			rows = append(rows, placeOf(&part[i], i))
 		}
 	}
-	slices.SortFunc(sums, func(a, b sum) int { return a.compare(b.place) })
+	slices.SortFunc(rows, place.compareKeys)
+	sums := grouped(rows)
+	slices.SortFunc(sums, func(a, b []place) int { return a[0].compare(&b[0]) })
+	if own && len(flows) == 1 && len(sums) == len(flows[0]) {
+		return arranged(flows[0], sums)
+	}
 	// A row is large and there may be a million: each is copied once.
 	out := make([]Flow, len(sums))
-	for i, s := range sums {
-		out[i] = s.parts[0].clone()
-		for _, f := range s.parts[1:] {
-			flowPlan.add(&out[i], f)
+	for i, parts := range sums {
+		if out[i] = *parts[0].flow; !own || len(parts) > 1 {
+			out[i] = parts[0].flow.clone()
+		}
+		for _, p := range parts[1:] {
+			flowPlan.add(&out[i], p.flow)
 		}
 	}
 	return out
+}
+
+// grouped divides rows, ordered by their keys, into those that are one flow.
+func grouped(rows []place) [][]place {
+	out := make([][]place, 0, len(rows))
+	for len(rows) > 0 {
+		same := 1
+		for k := rows[0].flow.key(); same < len(rows) && rows[same].flow.key() == k; {
+			same++
+		}
+		for left := rows[:same]; len(left) > 0; {
+			n := len(left)
+			if left[0].flow.Src != Other {
+				n = overlapping(left)
+			}
+			out = append(out, left[:n:n])
+			left = left[n:]
+		}
+		rows = rows[same:]
+	}
+	return out
+}
+
+// arranged puts rows, each of them its own sum, in order where they stand.
+func arranged(flows []Flow, sums [][]place) []Flow {
+	order := make([]int32, len(flows))
+	for i := range order {
+		order[i] = sums[i][0].at
+	}
+	arrange(flows, order)
+	return flows
 }
 
 // overlapping returns how many rows, ordered by their span, hang together with
 // the first: at least 1. Spans that only touch do not overlap, so that a number
 // used again within one tick of a coarse clock stays two rows; of rows that
 // last for an instant those of the same instant hang together.
-func overlapping(rows []*Flow) int {
-	start, last := rows[0].FirstNs, rows[0].end()
-	for i, f := range rows {
-		if f.FirstNs >= last && f.end() != start {
+func overlapping(rows []place) int {
+	start, last := rows[0].flow.FirstNs, rows[0].flow.end()
+	for i, p := range rows {
+		if p.flow.FirstNs >= last && p.flow.end() != start {
 			return i
 		}
-		last = max(last, f.end())
+		last = max(last, p.flow.end())
 	}
 	return len(rows)
 }

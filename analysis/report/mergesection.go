@@ -3,10 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // addSections adds sections by name; those given stay as they are.
@@ -58,38 +55,87 @@ func (s *Section) addTable(t *Table) error {
 	return sum.addRows(t.Rows)
 }
 
-// addRows adds rows by key and leaves them without order.
+// addRows puts rows behind those that are there. They share keys and values with
+// what they came from until settle.
 func (t *Table) addRows(rows []Row) error {
 	for _, c := range t.Columns {
 		if err := c.Kind.check(); err != nil {
 			return fmt.Errorf("column %s: %w", c.Name, err)
 		}
 	}
-	at := make(map[string]int, len(t.Rows)+len(rows))
-	for i, row := range t.Rows {
-		at[rowName(row.Key)] = i
-	}
-	for _, row := range rows {
-		if len(row.Key) != len(t.Keys) || len(row.Values) != len(t.Columns) {
+	for i := range rows {
+		if row := &rows[i]; len(row.Key) != len(t.Keys) || len(row.Values) != len(t.Columns) {
 			return fmt.Errorf("row %q has %d keys and %d values, not %d and %d",
 				row.Key, len(row.Key), len(row.Values), len(t.Keys), len(t.Columns))
 		}
-		name := rowName(row.Key)
-		i, ok := at[name]
-		if !ok {
-			at[name] = len(t.Rows)
-			t.Rows = append(t.Rows, Row{slices.Clone(row.Key), slices.Clone(row.Values)})
-			continue
-		}
-		for j, c := range t.Columns {
-			t.Rows[i].Values[j] = c.Kind.add(t.Rows[i].Values[j], row.Values[j])
-		}
 	}
+	if t.Rows == nil {
+		t.Rows = slices.Clip(rows)
+		return nil
+	}
+	t.Rows = slices.Concat(t.Rows, rows)
 	return nil
 }
 
-// rowName makes one string of a key; no key cell holds a zero byte.
-func rowName(key []string) string { return strings.Join(key, "\x00") }
+// settle orders the rows and adds those of one key. Where the rows are not the
+// table's own, it makes them so.
+func (t *Table) settle(own bool) {
+	rows := t.Rows
+	if !own {
+		rows = copied(rows)
+	}
+	arrange(rows, rowOrder(rows))
+	kept := 0
+	for i := range rows {
+		if i > 0 && slices.Equal(rows[kept-1].Key, rows[i].Key) {
+			t.add(rows[kept-1].Values, rows[i].Values)
+			continue
+		}
+		rows[kept] = rows[i]
+		kept++
+	}
+	clear(rows[kept:])
+	t.Rows = rows[:kept]
+}
+
+// rowOrder returns the order of rows by their keys.
+func rowOrder(rows []Row) []int32 {
+	if len(rows) == 0 {
+		return nil
+	}
+	width := len(rows[0].Key)
+	cells := make([]cell, 0, len(rows)*width)
+	for i := range rows {
+		for _, s := range rows[i].Key {
+			cells = append(cells, cellOf(s))
+		}
+	}
+	return ordered(len(rows), func(i, j int32) int {
+		a, b := cells[int(i)*width:], cells[int(j)*width:]
+		for k := range width {
+			if c := a[k].compare(b[k], rows[i].Key[k], rows[j].Key[k]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// copied returns a copy of rows, in few pieces of memory.
+func copied(rows []Row) []Row {
+	var cells, numbers int
+	for i := range rows {
+		cells, numbers = cells+len(rows[i].Key), numbers+len(rows[i].Values)
+	}
+	keys, values := make([]string, 0, cells), make([]int64, 0, numbers)
+	out := make([]Row, len(rows))
+	for i := range rows {
+		k, v := len(keys), len(values)
+		keys, values = append(keys, rows[i].Key...), append(values, rows[i].Values...)
+		out[i] = Row{keys[k:len(keys):len(keys)], values[v:len(values):len(values)]}
+	}
+	return out
+}
 
 func (k Kind) check() error {
 	switch k {
@@ -109,39 +155,17 @@ func (k Kind) add(a, b int64) int64 {
 	return a + b
 }
 
-// sortSections orders sections, measures and tables by name and rows by key.
-func (r *Report) sortSections() {
+// settleSections orders sections, measures and tables by name, and returns the
+// tables.
+func (r *Report) settleSections() (tables []*Table) {
 	slices.SortFunc(r.Sections, func(a, b Section) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		slices.SortFunc(s.Measures, func(a, b Measure) int { return cmp.Compare(a.Name, b.Name) })
 		slices.SortFunc(s.Tables, func(a, b Table) int { return cmp.Compare(a.Name, b.Name) })
 		for j := range s.Tables {
-			slices.SortFunc(s.Tables[j].Rows, func(a, b Row) int {
-				return slices.CompareFunc(a.Key, b.Key, compareCells)
-			})
+			tables = append(tables, &s.Tables[j])
 		}
 	}
-}
-
-// compareCells orders two cells of a key column as a reader expects: numbers
-// by value, then addresses by value, then the rest as text.
-func compareCells(a, b string) int {
-	rank := func(s string) (rank int, number int64, addr netip.Addr) {
-		// What is neither is seen from outside: an error costs memory.
-		if strings.Trim(s, "-0123456789") == "" {
-			if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-				return 0, n, addr
-			}
-		}
-		if strings.ContainsAny(s, ".:") {
-			if addr, err := netip.ParseAddr(s); err == nil {
-				return 1, 0, addr
-			}
-		}
-		return 2, 0, addr
-	}
-	rankA, numberA, addrA := rank(a)
-	rankB, numberB, addrB := rank(b)
-	return cmp.Or(cmp.Compare(rankA, rankB), cmp.Compare(numberA, numberB), addrA.Compare(addrB), cmp.Compare(a, b))
+	return tables
 }

@@ -54,6 +54,58 @@ type Row struct {
 	Values []int64  `json:"values"`
 }
 
+// Slab makes rows in few pieces of memory, for tables with a row for each flow.
+// The zero value is ready.
+type Slab struct {
+	keys   []string
+	values []int64
+}
+
+// slabLen is how many cells a piece has.
+const slabLen = 1024
+
+// Row makes a row of copies.
+func (s *Slab) Row(values []int64, key ...string) Row {
+	if len(key) > cap(s.keys)-len(s.keys) {
+		s.keys = make([]string, 0, max(slabLen, len(key)))
+	}
+	if len(values) > cap(s.values)-len(s.values) {
+		s.values = make([]int64, 0, max(slabLen, len(values)))
+	}
+	k, v := len(s.keys), len(s.values)
+	s.keys, s.values = append(s.keys, key...), append(s.values, values...)
+	return Row{s.keys[k:len(s.keys):len(s.keys)], s.values[v:len(s.values):len(s.values)]}
+}
+
+// Tally fills a table in which many rows add to one, as those of all queue pairs
+// between two hosts: what Merge would do as well, of many rows more. The zero
+// value is ready.
+type Tally[K comparable] struct {
+	slab Slab
+	at   map[K]int
+}
+
+// Add adds values to the row of a key, whose cells are asked for once.
+func (t *Tally[K]) Add(to *Table, k K, values []int64, cells func() []string) {
+	i, ok := t.at[k]
+	if !ok {
+		if t.at == nil {
+			t.at = map[K]int{}
+		}
+		t.at[k] = len(to.Rows)
+		to.Rows = append(to.Rows, t.slab.Row(values, cells()...))
+		return
+	}
+	to.add(to.Rows[i].Values, values)
+}
+
+// add adds the values of a row to those of another one of the same key.
+func (t *Table) add(sum, values []int64) {
+	for j := range t.Columns {
+		sum[j] = t.Columns[j].Kind.add(sum[j], values[j])
+	}
+}
+
 // Section returns the section of that name, adding it where it is missing.
 func (r *Report) Section(name string) *Section {
 	for i := range r.Sections {

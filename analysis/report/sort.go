@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"strings"
 )
@@ -11,42 +10,60 @@ import (
 // source queue pair and time. Addresses compare as numbers; what is no address
 // stands last.
 type place struct {
-	src, dst netip.Addr // parsed once, not at each comparison
+	src, dst cell
 	flow     *Flow
+	at       int32 // in its list
 }
 
-func placeOf(f *Flow) place { return place{parseAddr(f.Src), parseAddr(f.Dst), f} }
+func placeOf(f *Flow, at int) place {
+	return place{addrCell(f.Src), addrCell(f.Dst), f, int32(at)}
+}
 
-func (a place) compare(b place) int {
+func (a *place) compare(b *place) int {
+	if c := a.compareQPs(b); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		compareAddrs(a.src, b.src, a.flow.Src, b.flow.Src),
-		compareAddrs(a.dst, b.dst, a.flow.Dst, b.flow.Dst),
-		cmp.Compare(a.flow.DestQP, b.flow.DestQP),
-		cmp.Compare(optional(a.flow.SrcQP), optional(b.flow.SrcQP)),
 		cmp.Compare(a.flow.FirstNs, b.flow.FirstNs),
-		cmp.Compare(a.flow.Version, b.flow.Version),
-		cmp.Compare(a.flow.Transport, b.flow.Transport),
-		cmp.Compare(optional(a.flow.VNI), optional(b.flow.VNI)),
-		cmp.Compare(optional(a.flow.VLAN), optional(b.flow.VLAN)),
+		a.flow.compareKinds(b.flow),
 		cmp.Compare(a.flow.end(), b.flow.end()),
 	)
 }
 
-// parseAddr returns the zero Addr for what is no address.
-func parseAddr(s string) netip.Addr {
-	addr, _ := netip.ParseAddr(s)
-	return addr
+// compareKeys puts rows of one key together, ordered by their span.
+func (a place) compareKeys(b place) int {
+	if c := a.compareQPs(&b); c != 0 {
+		return c
+	}
+	if a.flow.Src == Other {
+		return compareSpans(a.flow, b.flow)
+	}
+	return cmp.Or(a.flow.compareKinds(b.flow), compareSpans(a.flow, b.flow))
 }
 
-// compareAddrs compares two addresses, and as text what is none.
-func compareAddrs(a, b netip.Addr, textA, textB string) int {
-	if a.IsValid() != b.IsValid() {
-		if a.IsValid() {
-			return -1
-		}
-		return 1
+// compareQPs compares addresses and queue pairs. What is beyond the cap on rows
+// is one row, whatever it says.
+func (a *place) compareQPs(b *place) int {
+	if c := a.src.compare(b.src, a.flow.Src, b.flow.Src); c != 0 || a.flow.Src == Other {
+		return c
 	}
-	return cmp.Or(a.Compare(b), cmp.Compare(textA, textB))
+	if c := a.dst.compare(b.dst, a.flow.Dst, b.flow.Dst); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.flow.DestQP, b.flow.DestQP); c != 0 {
+		return c
+	}
+	return cmp.Compare(optional(a.flow.SrcQP), optional(b.flow.SrcQP))
+}
+
+// compareKinds compares what else tells rows apart.
+func (f *Flow) compareKinds(g *Flow) int {
+	return cmp.Or(
+		cmp.Compare(f.Version, g.Version),
+		cmp.Compare(f.Transport, g.Transport),
+		cmp.Compare(optional(f.VNI), optional(g.VNI)),
+		cmp.Compare(optional(f.VLAN), optional(g.VLAN)),
+	)
 }
 
 // families orders the rules of one severity: first what says that work stopped
@@ -94,8 +111,8 @@ func compareRefs(a, b *FlowRef) int {
 		return 1
 	}
 	return cmp.Or(
-		compareAddrs(parseAddr(a.Src), parseAddr(b.Src), a.Src, b.Src),
-		compareAddrs(parseAddr(a.Dst), parseAddr(b.Dst), a.Dst, b.Dst),
+		addrCell(a.Src).compare(addrCell(b.Src), a.Src, b.Src),
+		addrCell(a.Dst).compare(addrCell(b.Dst), a.Dst, b.Dst),
 		cmp.Compare(a.DestQP, b.DestQP),
 	)
 }

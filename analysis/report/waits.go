@@ -53,11 +53,15 @@ func stepOf(ns int64) int64 {
 // rows returns a row for each step in use. The longest wait stands in the last,
 // and nothing in the others.
 func (w *Waits) rows(key ...string) []Row {
-	var out []Row
-	for _, b := range w.steps.buckets {
+	n := len(w.steps.buckets)
+	out, width := make([]Row, 0, n), len(key)+1
+	keys, values := make([]string, 0, n*width), make([]int64, 2*n)
+	for i, b := range w.steps.buckets {
 		from, _ := lowOf(b.index)
 		from = stepOf(from)
-		out = append(out, Row{Key: append(append([]string{}, key...), strconv.FormatInt(from, 10)), Values: []int64{int64(b.count), 0}})
+		keys = append(append(keys, key...), strconv.FormatInt(from, 10))
+		values[2*i] = int64(b.count)
+		out = append(out, Row{keys[i*width : (i+1)*width : (i+1)*width], values[2*i : 2*i+2 : 2*i+2]})
 	}
 	if len(out) > 0 {
 		out[len(out)-1].Values[1] = w.longest

@@ -40,7 +40,7 @@ func (b *Batch) Tail(r *Streak) *decode.Packet { return &b.Packets[r.To-1] }
 // run adds the next packet of the batch to the runs.
 func (b *Batch) run(i int) {
 	p := &b.Packets[i]
-	if n := len(b.Streaks); n > 0 && follows[p.Op] {
+	if n := len(b.Streaks); n > 0 && follows[p.Op] && !b.Packets[i-1].Op.Is(ib.IsLast) {
 		r := &b.Streaks[n-1]
 		if r.Flow == b.Flow[i] && r.Peer == b.Peer[i] && r.Verdict == b.Verdict[i] && sameStreak(&b.Packets[i-1], p) {
 			r.To++

@@ -82,6 +82,8 @@ type Batch struct {
 	// while it is not known.
 	Peer    []FlowID
 	Verdict []Verdict
+	// Runs are the same packets again, those together that are alike.
+	Streaks []Streak
 	// CMs are the messages of connection management among the packets, in order.
 	CMs []CMAt
 	// Events are what the engine noticed while it took these packets, in the

@@ -47,7 +47,7 @@ func (s *shard) process(in *input) {
 	b := &s.batch
 	b.Packets = in.packets
 	b.Flow, b.Peer, b.Verdict, b.Events = b.Flow[:0], b.Peer[:0], b.Verdict[:0], b.Events[:0]
-	b.CMs = in.cms
+	b.CMs, b.Streaks = in.cms, b.Streaks[:0]
 	cms := in.cms
 	for i := range b.Packets {
 		var m *ib.CM
@@ -58,6 +58,7 @@ func (s *shard) process(in *input) {
 		b.Flow = append(b.Flow, flow)
 		b.Peer = append(b.Peer, s.peerOf(flow))
 		b.Verdict = append(b.Verdict, v)
+		b.run(i)
 	}
 	s.deliver()
 }

@@ -34,20 +34,21 @@ type progress struct {
 func newCapture(*analysis.Config) analysis.Observer { return &capture{} }
 
 func (c *capture) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
-		if t := p.Op.Transport(); t != ib.RC && t != ib.XRC || !counts(b, i) {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
+		if t := p.Op.Transport(); t != ib.RC && t != ib.XRC || !r.Counts() {
 			continue
 		}
-		f := at(&c.flows, b.Flow[i])
+		f := at(&c.flows, r.Flow)
 		switch {
 		case p.Op.Is(ib.IsResponse):
-			f.responses++
+			f.responses += int32(r.Len())
 		case p.Op.Is(ib.IsRequest):
-			f.requests++
-			f.stuck = b.Verdict[i]&analysis.Resent != 0
+			f.requests += int32(r.Len())
+			f.stuck = r.Verdict&analysis.Resent != 0
 			if !f.stuck {
-				f.fresh++
+				f.fresh += int32(r.Len())
 			}
 		}
 	}

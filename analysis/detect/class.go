@@ -56,7 +56,7 @@ type classFlow struct {
 
 type traffic struct{ frames, bytes int64 }
 
-func (t *traffic) add(p *decode.Packet) { t.frames++; t.bytes += int64(p.Len) }
+func (t *traffic) add(r *analysis.Streak) { t.frames += r.Len(); t.bytes += r.Bytes }
 
 // The kinds of packet in the table of classes. Control is ACKs, NAKs and READ
 // requests.
@@ -83,31 +83,32 @@ func newClass(*analysis.Config) analysis.Observer {
 }
 
 func (c *class) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
 		if p.Status == decode.Other && p.Dst != [16]byte{} {
-			c.other(p)
+			c.other(p, r)
 			continue
 		}
-		if !counts(b, i) || p.Version != 2 || p.QP <= 1 {
+		if !r.Counts() || p.Version != 2 || p.QP <= 1 {
 			continue // CM has a class of its own
 		}
-		at(&c.flows, b.Flow[i]).seen(p)
+		at(&c.flows, r.Flow).seen(p, r)
 	}
 }
 
 // other counts what is no RoCE. There are no more keys than codepoints.
-func (c *class) other(p *decode.Packet) {
+func (c *class) other(p *decode.Packet, r *analysis.Streak) {
 	k := codepointOf(p)
 	t := c.others[k]
 	if t == nil {
 		t = new(traffic)
 		c.others[k] = t
 	}
-	t.add(p)
+	t.add(r)
 }
 
-func (f *classFlow) seen(p *decode.Packet) {
+func (f *classFlow) seen(p *decode.Packet, r *analysis.Streak) {
 	point, kind := codepointOf(p), classKind(p)
 	for i := range f.used {
 		u := &f.used[i]
@@ -116,7 +117,7 @@ func (f *classFlow) seen(p *decode.Packet) {
 		}
 		if u.point == point && u.kind == kind {
 			u.ttl = [2]uint8{min(u.ttl[0], p.TTL), max(u.ttl[1], p.TTL)}
-			u.add(p)
+			u.add(r)
 			return
 		}
 	}

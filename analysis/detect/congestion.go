@@ -42,29 +42,31 @@ func newCongestion(c *analysis.Config) analysis.Observer {
 }
 
 func (c *congestion) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
-		if !counts(b, i) {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		if !r.Counts() {
 			continue
 		}
-		f := at(&c.flows, b.Flow[i])
+		p, f := b.Head(r), at(&c.flows, r.Flow)
 		if p.ECN == decode.CE {
-			f.ce++
-			b.Note(analysis.CEMark, i)
+			f.ce += r.Len()
+			for n := r.From; n < r.To; n++ {
+				b.Note(analysis.CEMark, n)
+			}
 		}
 		switch {
 		case p.Op == ib.CNP:
 			f.notified(p, c.near)
-			c.told(b, i)
-			b.Note(analysis.CNPSeen, i)
+			c.told(b, r.From)
+			b.Note(analysis.CNPSeen, r.From)
 			continue
 		case p.IsSequenceNAK():
 			f.refused(p, c.near)
 		case p.MovesData():
-			f.data(p)
+			f.data(b.Packets[r.From:r.To])
 		}
 		if p.BECN {
-			f.becn++
+			f.becn += r.Len()
 		}
 	}
 }
@@ -107,23 +109,27 @@ func (f *congestionFlow) refused(p *decode.Packet, near int64) {
 	}
 }
 
-func (f *congestionFlow) data(p *decode.Packet) {
+// data takes data frames that are marked alike.
+func (f *congestionFlow) data(ps []decode.Packet) {
+	p, n := &ps[0], int64(len(ps))
 	if p.Version != 2 {
 		return // no switch marks a GRH
 	}
 	switch p.ECN {
 	case decode.NotECT:
-		f.notECT++
+		f.notECT += n
 	case decode.CE:
-		f.ceData++
+		f.ceData += n
 	default:
-		f.ect++
+		f.ect += n
 	}
 	if f.marks == nil && p.ECN == decode.CE {
 		f.marks = &markTimes{shift: firstShift, base: p.Time >> firstShift} // once in a row's life
 	}
 	if f.marks != nil {
-		f.marks.sent(p)
+		for i := range ps {
+			f.marks.sent(&ps[i])
+		}
 	}
 }
 

@@ -94,29 +94,30 @@ func newConnection(c *analysis.Config) analysis.Observer {
 
 func (c *connection) Observe(b *analysis.Batch) {
 	cms := b.CMs
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
 		var m *ib.CM
-		if len(cms) > 0 && cms[0].Index == i {
+		if len(cms) > 0 && cms[0].Index == r.From { // which is no part of a longer run
 			m, cms = &cms[0].CM, cms[1:]
 		}
-		if !counts(b, i) || p.ICRC == decode.ICRCBad {
+		if !r.Counts() || p.ICRC == decode.ICRCBad {
 			continue
 		}
-		row := at(&c.rows, b.Flow[i])
-		row.ends.seen(p)
+		row := at(&c.rows, r.Flow)
+		row.ends.seen(p, r.Len())
 		switch {
 		case m != nil:
 			c.message(p, m)
 		case p.QP > 1:
-			row.style.seen(p)
-			c.used(row, p)
+			row.style.seen(p, b.Tail(r), r.Len())
+			c.used(row, p, r)
 		}
 	}
 }
 
-// used counts a packet of data for its connection.
-func (c *connection) used(row *connectionRow, p *decode.Packet) {
+// used counts packets of data, of which p is the first, for their connection.
+func (c *connection) used(row *connectionRow, p *decode.Packet, r *analysis.Streak) {
 	if row.exchange == nil {
 		if row.looked == c.born {
 			return
@@ -130,13 +131,13 @@ func (c *connection) used(row *connectionRow, p *decode.Packet) {
 	}
 	u := &row.exchange.use
 	if u.toServer+u.toClient == 0 {
-		u.first, u.last = p.Time, p.Time
+		u.first, u.last = r.FirstNs, r.LastNs
 	}
-	u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
+	u.first, u.last = min(u.first, r.FirstNs), max(u.last, r.LastNs)
 	if row.toServer {
-		u.toServer++
+		u.toServer += r.Len()
 	} else {
-		u.toClient++
+		u.toClient += r.Len()
 	}
 	if p.HasSyndrome() && p.Syndrome.Type() == ib.NAK && p.Syndrome&0x7F != ib.NAKPSNSequence {
 		u.fatalNAKs++

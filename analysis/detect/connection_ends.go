@@ -19,7 +19,8 @@ type rowEnds struct {
 	first    int64 // frame
 }
 
-func (e *rowEnds) seen(p *decode.Packet) {
+// seen takes n frames that bear the addresses of p.
+func (e *rowEnds) seen(p *decode.Packet, n int64) {
 	if !e.any {
 		e.any, e.src, e.dst, e.first = true, p.SrcMAC, p.DstMAC, int64(p.Frame)
 	}
@@ -27,9 +28,9 @@ func (e *rowEnds) seen(p *decode.Packet) {
 	if p.QP <= 1 {
 		return
 	}
-	e.data++
+	e.data += n
 	if t := p.Op.Transport(); p.Op.Is(ib.IsRequest) && (t == ib.RC || t == ib.XRC) {
-		e.requests++
+		e.requests += n
 	}
 }
 

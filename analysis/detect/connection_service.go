@@ -15,7 +15,8 @@ type rowStyle struct {
 	others        int64 // requests that are no WRITE
 }
 
-func (s *rowStyle) seen(p *decode.Packet) {
+// seen takes n packets of one message, by the first and the last of them.
+func (s *rowStyle) seen(p, last *decode.Packet, n int64) {
 	if !p.Op.Is(ib.IsRequest) {
 		return
 	}
@@ -24,11 +25,11 @@ func (s *rowStyle) seen(p *decode.Packet) {
 	}
 	switch {
 	case !p.Op.Is(ib.IsWrite):
-		s.others++
-	case p.Op.Info().Headers&ib.HasImmDt != 0:
-		s.immed++
+		s.others += n
+	case last.Op.Info().Headers&ib.HasImmDt != 0:
+		s.immed, s.writes = s.immed+1, s.writes+n-1
 	default:
-		s.writes++
+		s.writes += n
 	}
 }
 

@@ -49,23 +49,24 @@ type placeLoad struct {
 func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limits: c.Limits} }
 
 func (e *ecmp) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		if b.Flow[i] == analysis.NoFlow {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		if r.Flow == analysis.NoFlow {
 			continue
 		}
-		p := &b.Packets[i]
-		l := at(&e.flows, b.Flow[i]).place(p)
+		p := b.Head(r)
+		l := at(&e.flows, r.Flow).place(p)
 		if l == nil {
 			continue
 		}
 		if l.frames == 0 {
 			l.firstNs, l.first = p.Time, int64(p.Frame)
 		}
-		l.frames, l.lastNs, l.last = l.frames+1, max(l.lastNs, p.Time), int64(p.Frame)
-		if b.Verdict[i]&analysis.Copy != 0 {
-			l.copies++
+		l.frames, l.lastNs, l.last = l.frames+r.Len(), max(l.lastNs, r.LastNs), int64(b.Tail(r).Frame)
+		if r.Verdict&analysis.Copy != 0 {
+			l.copies += r.Len()
 		} else {
-			l.bytes += int64(p.Len)
+			l.bytes += r.Bytes
 		}
 	}
 }

@@ -46,18 +46,19 @@ const entropyPorts = 31
 func newEntropy(*analysis.Config) analysis.Observer { return &entropy{} }
 
 func (e *entropy) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
-		if p.Version != 2 || p.QP <= 1 || !p.Op.Is(ib.IsRequest|ib.IsReadResponse|ib.IsAtomicAck) || !counts(b, i) {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
+		if p.Version != 2 || p.QP <= 1 || !p.Op.Is(ib.IsRequest|ib.IsReadResponse|ib.IsAtomicAck) || !r.Counts() {
 			continue
 		}
-		l := at(&e.flows, b.Flow[i]).load(p.SrcPort)
+		l := at(&e.flows, r.Flow).load(p.SrcPort)
 		if p.Op.Is(ib.IsRequest) {
-			l.requests++
+			l.requests += r.Len()
 		}
 		if p.MovesData() {
-			l.frames++
-			l.bytes += int64(p.PayloadLen)
+			l.frames += r.Len()
+			l.bytes += r.Payload
 		}
 	}
 }

@@ -42,21 +42,22 @@ type headerBits struct {
 func newHeader(*analysis.Config) analysis.Observer { return &header{} }
 
 func (h *header) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
-		if !counts(b, i) || p.QP <= 1 || p.Op == ib.CNP || p.ICRC == decode.ICRCBad {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
+		if !r.Counts() || p.QP <= 1 || p.Op == ib.CNP || p.ICRC == decode.ICRCBad {
 			continue
 		}
-		if peer := b.Peer[i]; peer != analysis.NoFlow {
-			at(&h.flows, peer).peer = b.Flow[i] + 1
-			at(&h.flows, b.Flow[i]).peer = peer + 1
+		if r.Peer != analysis.NoFlow {
+			at(&h.flows, r.Peer).peer = r.Flow + 1
+			at(&h.flows, r.Flow).peer = r.Peer + 1
 		}
-		f := at(&h.flows, b.Flow[i])
+		f := at(&h.flows, r.Flow)
 		bits := headerBits{p.PKey, p.TVer, p.MigReq}
 		if f.frames == 0 {
 			f.headerBits, f.first = bits, int64(p.Frame)
 		}
-		f.frames++
+		f.frames += r.Len()
 		f.tverVaries = f.tverVaries || f.tver != bits.tver
 		f.pkeyVaries = f.pkeyVaries || f.pkey != bits.pkey
 		f.migVaries = f.migVaries || f.mig != bits.mig

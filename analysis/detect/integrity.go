@@ -48,26 +48,37 @@ func newIntegrity(*analysis.Config) analysis.Observer {
 }
 
 func (n *integrity) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
 		switch {
 		case p.Status != decode.RoCE:
-		case b.Flow[i] == analysis.NoFlow:
-			if b.Verdict[i]&analysis.Stray != 0 {
+		case r.Flow != analysis.NoFlow && r.Verdict&analysis.Copy == 0:
+			at(&n.flows, r.Flow).state[p.ICRC] += r.Len()
+			fallthrough
+		default:
+			if p.ICRC == decode.ICRCBad {
+				n.bad(b, r)
+			}
+		}
+	}
+}
+
+// bad takes a run of packets with a bad ICRC.
+func (n *integrity) bad(b *analysis.Batch, r *analysis.Streak) {
+	for i := r.From; i < r.To; i++ {
+		p := &b.Packets[i]
+		switch {
+		case r.Flow == analysis.NoFlow:
+			if r.Verdict&analysis.Stray != 0 {
 				n.stray(p)
 				b.Note(analysis.BadICRC, i)
 			}
-		case b.Verdict[i]&analysis.Copy != 0:
-			if p.ICRC == decode.ICRCBad {
-				at(&n.flows, b.Flow[i]).copies.add(p)
-			}
+		case r.Verdict&analysis.Copy != 0:
+			at(&n.flows, r.Flow).copies.add(p)
 		default:
-			f := at(&n.flows, b.Flow[i])
-			f.state[p.ICRC]++
-			if p.ICRC == decode.ICRCBad {
-				f.last = p.Frame
-				b.Note(analysis.BadICRC, i)
-			}
+			at(&n.flows, r.Flow).last = p.Frame
+			b.Note(analysis.BadICRC, i)
 		}
 	}
 }

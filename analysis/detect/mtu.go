@@ -58,19 +58,20 @@ func (m *mtu) Observe(b *analysis.Batch) {
 			at(&m.flows, id).negotiated(&b.Packets[c.Index], &c.CM)
 		}
 	}
-	for i := range b.Packets {
-		p := &b.Packets[i]
-		if !counts(b, i) || p.QP <= 1 {
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
+		if !r.Counts() || p.QP <= 1 {
 			continue
 		}
-		switch {
+		switch ps := b.Packets[r.From:r.To]; {
 		case p.Op.Is(ib.IsRequest) && (p.Op.Transport() == ib.RC || p.Op.Transport() == ib.XRC):
-			m.request(p, b.Flow[i], b.Peer[i], b.Verdict[i]&analysis.Resent != 0)
+			m.request(ps, r)
 		case p.Op.Is(ib.IsResponse):
-			m.response(p, b.Flow[i], b.Peer[i])
+			m.response(ps, r)
 		}
-		if p.Op.Is(ib.IsFirst|ib.IsMiddle) && p.PayloadLen >= 256 && p.PayloadLen <= 4096 && p.PayloadLen&(p.PayloadLen-1) == 0 {
-			at(&m.flows, b.Flow[i]).payload(p)
+		if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
+			at(&m.flows, r.Flow).payload(b.Packets[r.From:r.To])
 		}
 	}
 }
@@ -85,34 +86,48 @@ func (f *mtuFlow) negotiated(p *decode.Packet, c *ib.CM) {
 	}
 }
 
-func (f *mtuFlow) payload(p *decode.Packet) {
+// payload takes packets of one message, of which the last one's payload may have
+// any length.
+func (f *mtuFlow) payload(ps []decode.Packet) {
 	if f.payloads == nil {
 		f.payloads = new(payloadSizes) // once in a row's life
 	}
-	s := &f.payloads[bits.TrailingZeros32(p.PayloadLen)-8]
-	if s.n == 0 {
-		s.firstFrame, s.firstNs = int64(p.Frame), p.Time
+	for i := range ps {
+		p := &ps[i]
+		if !p.Op.Is(ib.IsFirst|ib.IsMiddle) || p.PayloadLen < 256 || p.PayloadLen > 4096 || p.PayloadLen&(p.PayloadLen-1) != 0 {
+			continue
+		}
+		s := &f.payloads[bits.TrailingZeros32(p.PayloadLen)-8]
+		if s.n == 0 {
+			s.firstFrame, s.firstNs = int64(p.Frame), p.Time
+		}
+		s.n, s.lastFrame, s.lastNs = s.n+1, int64(p.Frame), p.Time
 	}
-	s.n, s.lastFrame, s.lastNs = s.n+1, int64(p.Frame), p.Time
 }
 
-func (m *mtu) request(p *decode.Packet, id, peer analysis.FlowID, resent bool) {
-	f := at(&m.flows, id)
+func (m *mtu) request(ps []decode.Packet, r *analysis.Streak) {
+	f, p := at(&m.flows, r.Flow), &ps[0]
 	if f.requests == nil {
 		f.requests = &requestSizes{una: p.PSN, high: p.PSN, previous: p.PSN.Add(-1)} // once in a row's life
 	}
-	if peer == analysis.NoFlow || int(peer) >= len(m.flows) {
-		f.requests.sent(p)
+	if r.Peer == analysis.NoFlow || int(r.Peer) >= len(m.flows) {
+		f.requests.sentAll(ps)
 		return
 	}
-	m.catchUp(f, &m.flows[peer])
-	back := f.requests.sent(p)
-	switch r := m.flows[peer].replies; {
-	case r == nil:
+	peer := &m.flows[r.Peer]
+	m.catchUp(f, peer)
+	switch replies, resent := peer.replies, r.Verdict&analysis.Resent != 0; {
+	case replies == nil:
+		f.requests.sentAll(ps)
 	case !resent:
-		r.try.sendings = 0 // the requester goes on
-	case p.Op.Is(ib.AnsweredByRead):
-		r.askedAgain(p, back)
+		f.requests.sentAll(ps)
+		replies.try.sendings = 0 // the requester goes on
+	default:
+		back := f.requests.sent(p)
+		if p.Op.Is(ib.AnsweredByRead) {
+			replies.askedAgain(p, back)
+		}
+		f.requests.sentAll(ps[1:])
 	}
 }
 
@@ -122,23 +137,29 @@ func (m *mtu) catchUp(requests, answers *mtuFlow) {
 	answers.early = answer{}
 }
 
-func (m *mtu) response(p *decode.Packet, id, peer analysis.FlowID) {
-	f := at(&m.flows, id)
-	switch end, ok := reached(p); {
-	case !ok:
-	case peer == analysis.NoFlow:
-		f.early = answer{end, f.early.n + 1, p.Time}
-	case int(peer) < len(m.flows) && m.flows[peer].requests != nil:
-		m.catchUp(&m.flows[peer], f)
-		m.flows[peer].requests.answered(p)
+func (m *mtu) response(ps []decode.Packet, r *analysis.Streak) {
+	f := at(&m.flows, r.Flow)
+	var requests *requestSizes
+	if r.Peer != analysis.NoFlow && int(r.Peer) < len(m.flows) && m.flows[r.Peer].requests != nil {
+		m.catchUp(&m.flows[r.Peer], f)
+		requests = m.flows[r.Peer].requests
 	}
-	if !p.Op.Is(ib.IsReadResponse) {
-		return
-	}
-	if f.replies == nil {
+	if f.replies == nil && ps[0].Op.Is(ib.IsReadResponse) {
 		f.replies = new(replySizes) // once in a row's life
 	}
-	f.replies.sent(p)
+	for i := range ps {
+		p := &ps[i]
+		switch end, ok := reached(p); {
+		case !ok:
+		case r.Peer == analysis.NoFlow:
+			f.early = answer{end, f.early.n + 1, p.Time}
+		case requests != nil:
+			requests.answered(p)
+		}
+		if p.Op.Is(ib.IsReadResponse) {
+			f.replies.sent(p)
+		}
+	}
 }
 
 // packetSize returns the bytes of the IP packet, however it was wrapped for the

@@ -107,6 +107,13 @@ func (s *requestSizes) sent(p *decode.Packet) (back bool) {
 	return back
 }
 
+// sentAll takes requests of one message.
+func (s *requestSizes) sentAll(ps []decode.Packet) {
+	for i := range ps {
+		s.sent(&ps[i])
+	}
+}
+
 // resent follows the packet that the requester steps back to.
 func (s *requestSizes) resent(p *decode.Packet, size int64, back bool) {
 	t := &s.try

@@ -58,23 +58,24 @@ type request struct {
 func newNAK(*analysis.Config) analysis.Observer { return &nak{} }
 
 func (n *nak) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
 		switch {
-		case !counts(b, i):
+		case !r.Counts():
 		case p.HasSyndrome() && p.Syndrome.Type() == ib.NAK && p.Syndrome.Value() < 4:
-			f := at(&n.flows, b.Flow[i])
+			f := at(&n.flows, r.Flow)
 			f.count[p.Syndrome.Value()]++
 			if p.Syndrome&0x7F == ib.NAKPSNSequence {
-				b.Note(analysis.SequenceNAK, i)
+				b.Note(analysis.SequenceNAK, r.From)
 				continue
 			}
-			b.Note(analysis.FatalNAK, i)
+			b.Note(analysis.FatalNAK, r.From)
 			if f.fatal.frame == 0 {
 				f.fatal = refusal{p.Frame, p.PSN, p.Syndrome & 0x7F}
 			}
 		case p.HasExt && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.Op.Is(ib.IsRequest) && p.Op.Transport() != ib.UD:
-			at(&n.flows, b.Flow[i]).remember(p)
+			at(&n.flows, r.Flow).remember(p)
 		}
 	}
 }

@@ -11,9 +11,13 @@ import (
 // pfc learns, by row, whose MACs frames bear, and how long data stood still
 // while it was paused.
 type pfc struct {
-	cfg    *analysis.Config
-	flows  []pfcFlow
-	ports  []quietPort
+	cfg   *analysis.Config
+	flows []pfcFlow
+	ports []quietPort
+	// pauses is how many were seen, and over when they end at the latest: behind
+	// that no more time is paused until there is another.
+	pauses uint32
+	over   int64
 	paused bool // there was any pause
 }
 
@@ -41,6 +45,8 @@ type pfcFlow struct {
 	last       int64 // time of the last data frame
 	usual      int64 // ns between data frames that follow one another
 	quiet      []pfcQuiet
+	pauses     uint32 // pfc.pauses when quiet was brought up to date
+	calm       bool   // behind pfc.over
 }
 
 // pfcQuiet is how a row stood still while one port paused.
@@ -53,18 +59,21 @@ type pfcQuiet struct {
 func newPFC(c *analysis.Config) analysis.Observer { return &pfc{cfg: c} }
 
 func (o *pfc) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r)
 		switch {
 		case p.Status == decode.PFC || p.Status == decode.Pause:
 			o.pause(p)
-		case counts(b, i):
-			f := at(&o.flows, b.Flow[i])
+		case r.Counts():
+			f := at(&o.flows, r.Flow)
 			if !f.used {
 				f.used, f.src, f.dst, f.vlan, f.ttl, f.v2 = true, p.SrcMAC, p.DstMAC, p.VLAN, p.TTL, p.Version == 2
 			}
 			if p.MovesData() {
-				o.data(f, p)
+				for n := r.From; n < r.To; n++ {
+					o.data(f, &b.Packets[n])
+				}
 			}
 		}
 	}
@@ -86,8 +95,7 @@ func (o *pfc) pause(p *decode.Packet) {
 func (o *pfc) set(p *decode.Packet, priority uint8, quanta uint16) {
 	for i := range o.ports {
 		if x := &o.ports[i]; x.mac == p.SrcMAC && x.priority == priority {
-			x.set(p.Time, quanta)
-			x.last = max(x.last, p.Time)
+			o.hold(x, p.Time, quanta)
 			return
 		}
 	}
@@ -95,15 +103,37 @@ func (o *pfc) set(p *decode.Packet, priority uint8, quanta uint16) {
 		return
 	}
 	_, most := pfcHolds(o.cfg)
-	x := quietPort{mac: p.SrcMAC, priority: priority, pfcHold: most, last: p.Time}
-	x.set(p.Time, quanta)
-	o.ports = append(o.ports, x)
+	o.ports = append(o.ports, quietPort{mac: p.SrcMAC, priority: priority, pfcHold: most})
+	o.hold(&o.ports[len(o.ports)-1], p.Time, quanta)
+}
+
+func (o *pfc) hold(x *quietPort, t int64, quanta uint16) {
+	x.set(t, quanta)
+	x.last = max(x.last, t)
+	o.pauses, o.over = o.pauses+1, max(o.over, x.until)
 }
 
 // data takes a frame that moves data.
 func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	gap, class := p.Time-f.last, pfcClass(p)
 	long := f.silent(gap, o.cfg.Limits.PauseSilence)
+	if f.pauses != o.pauses || !f.calm {
+		o.held(f, p, gap, long)
+	}
+	switch {
+	case !f.data || gap < 0:
+	case f.usual == 0:
+		f.usual = max(1, gap)
+	case !long:
+		f.usual = max(1, (7*f.usual+gap)/8)
+	}
+	f.class = class
+	f.data, f.last = true, max(f.last, p.Time)
+}
+
+// held notes what of the gap before a data frame was paused.
+func (o *pfc) held(f *pfcFlow, p *decode.Packet, gap int64, long bool) {
+	class := pfcClass(p)
 	if len(f.quiet) < len(o.ports) {
 		f.quiet = append(f.quiet, make([]pfcQuiet, len(o.ports)-len(f.quiet))...)
 	}
@@ -115,15 +145,7 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 		}
 		q.held = max(q.held, held)
 	}
-	switch {
-	case !f.data || gap < 0:
-	case f.usual == 0:
-		f.usual = max(1, gap)
-	case !long:
-		f.usual = max(1, (7*f.usual+gap)/8)
-	}
-	f.class = class
-	f.data, f.last = true, max(f.last, p.Time)
+	f.pauses, f.calm = o.pauses, p.Time >= o.over
 }
 
 // silent reports whether a gap before a data frame is so many times longer than

@@ -93,16 +93,20 @@ func newReaction(c *analysis.Config) analysis.Observer {
 }
 
 func (r *reaction) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		run := &b.Streaks[i]
+		p := b.Head(run)
 		switch {
-		case !counts(b, i):
+		case !run.Counts():
 		case p.Op == ib.CNP:
-			if sender := b.Peer[i]; sender != analysis.NoFlow {
+			if sender := run.Peer; sender != analysis.NoFlow {
 				at(&r.flows, sender).told(p, r.limits)
 			}
 		case p.MovesData():
-			at(&r.flows, b.Flow[i]).sent(p)
+			f := at(&r.flows, run.Flow)
+			for n := run.From; n < run.To; n++ {
+				f.sent(&b.Packets[n])
+			}
 		}
 	}
 }
@@ -140,7 +144,9 @@ func (f *senderRate) last(n int64) (sum int64) {
 }
 
 func (f *senderRate) sent(p *decode.Packet) {
-	f.advance(p.Time)
+	if p.Time>>rateWindow > f.window {
+		f.advance(p.Time)
+	}
 	n := lengthOf(p)
 	f.bytes[f.window&3] += n
 	if f.runs == nil {

@@ -39,15 +39,16 @@ type rnrFlow struct {
 func newRNR(*analysis.Config) analysis.Observer { return &rnr{} }
 
 func (n *rnr) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		p := &b.Packets[i]
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		p := b.Head(r) // no acknowledgement goes on with a run
 		switch {
-		case !p.HasSyndrome() || !counts(b, i):
+		case !p.HasSyndrome() || !r.Counts():
 		case p.Syndrome.Type() == ib.RNRNAK:
-			n.row(b.Flow[i]).refused(p)
-			b.Note(analysis.RNRNAK, i)
-		case int(b.Flow[i]) < len(n.flows) && n.flows[b.Flow[i]] != nil:
-			n.flows[b.Flow[i]].answered(p)
+			n.row(r.Flow).refused(p)
+			b.Note(analysis.RNRNAK, r.From)
+		case int(r.Flow) < len(n.flows) && n.flows[r.Flow] != nil:
+			n.flows[r.Flow].answered(p)
 		}
 	}
 	for i := range b.Events {

@@ -14,6 +14,7 @@ type shard struct {
 	batch     Batch
 	rows      []*row
 	index     rowTable
+	last      *row // the newest packet's
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
 	udSenders map[udSender]*row
@@ -58,7 +59,7 @@ func (s *shard) process(in *input) {
 		b.Flow = append(b.Flow, flow)
 		b.Peer = append(b.Peer, s.peerOf(flow))
 		b.Verdict = append(b.Verdict, v)
-		b.run(i)
+		b.streak(i)
 	}
 	s.deliver()
 }
@@ -196,11 +197,11 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 // is bad and which does not continue its row belongs to none: its numbers may
 // be the damage.
 func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
-	hash := hashOf(p)
-	r := s.index.find(hash, p)
+	r := s.find(p)
 	if r == nil {
-		return s.firstOf(p, hash), 0
+		return s.firstOf(p, hashOf(p)), 0
 	}
+	hash := r.hash // tags have no part in it
 	tag, bad := r.bundle.tags.number(p, r.dir), p.ICRC == decode.ICRCBad
 	if r.tag != tag && !r.bundle.tags.split && !bad && !r.likeRow(p) {
 		s.splitTags(r.bundle)
@@ -217,6 +218,16 @@ func (s *shard) rowOf(p *decode.Packet) (*row, Verdict) {
 	}
 	r.suspect = false
 	return r, 0
+}
+
+// find returns the row of a packet, nil where it has none yet. Data comes in
+// trains, so the row of the last packet is asked first.
+func (s *shard) find(p *decode.Packet) *row {
+	if r := s.last; r != nil && !r.retired && r.takes(p) {
+		return r
+	}
+	s.last = s.index.find(hashOf(p), p)
+	return s.last
 }
 
 // firstOf makes the row of a packet that has none.

@@ -11,7 +11,7 @@ import (
 // which way it came (see sameStreak). What counts by such things looks at the first
 // packet and takes the rest at once: data comes in trains.
 //
-// A packet of no row, a CNP, a NAK and what is no RoCE are runs of their own.
+// A packet of no row, a CNP, a NAK and what is no RoCE are streaks of their own.
 type Streak struct {
 	From, To int // packets [From, To) of the batch
 	Flow     FlowID
@@ -24,21 +24,21 @@ type Streak struct {
 	FirstNs, LastNs int64
 }
 
-// Len is how many packets the run has.
+// Len is how many packets the streak has.
 func (r *Streak) Len() int64 { return int64(r.To - r.From) }
 
 // Counts reports whether the packets count in a row: copies do not, nor do frames
 // that belong to none.
 func (r *Streak) Counts() bool { return r.Flow != NoFlow && r.Verdict&Copy == 0 }
 
-// Head is the first packet of a run, and Tail the last.
+// Head is the first packet of a streak, and Tail the last.
 func (b *Batch) Head(r *Streak) *decode.Packet { return &b.Packets[r.From] }
 
-// Tail is the last packet of a run.
+// Tail is the last packet of a streak.
 func (b *Batch) Tail(r *Streak) *decode.Packet { return &b.Packets[r.To-1] }
 
-// run adds the next packet of the batch to the runs.
-func (b *Batch) run(i int) {
+// streak adds the next packet of the batch to the streaks.
+func (b *Batch) streak(i int) {
 	p := &b.Packets[i]
 	if n := len(b.Streaks); n > 0 && follows[p.Op] && !b.Packets[i-1].Op.Is(ib.IsLast) {
 		r := &b.Streaks[n-1]
@@ -64,7 +64,7 @@ func opcodes(is func(ib.Opcode) bool) (set [256]bool) {
 	return set
 }
 
-// messageKind tells apart the opcodes whose packets may share a run.
+// messageKind tells apart the opcodes whose packets may share a streak.
 var messageKind = func() (kinds [256]uint32) {
 	const place = ib.IsFirst | ib.IsMiddle | ib.IsLast | ib.IsOnly | ib.IsAck
 	for op := range kinds {
@@ -74,7 +74,7 @@ var messageKind = func() (kinds [256]uint32) {
 	return kinds
 }()
 
-// sameStreak reports whether two packets of one row may share a run.
+// sameStreak reports whether two packets of one row may share a streak.
 func sameStreak(p, q *decode.Packet) bool {
 	return q.Status == decode.RoCE && p.Status == decode.RoCE &&
 		(p.Op == q.Op || messageKind[p.Op] == messageKind[q.Op]) &&

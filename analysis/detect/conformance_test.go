@@ -171,7 +171,7 @@ func batchesOf(t testing.TB, src analysis.Source) []analysis.Batch {
 	var out []analysis.Batch
 	cfg := analysis.Defaults(1)
 	cfg.Tap = func(b *analysis.Batch) {
-		out = append(out, analysis.Batch{Packets: slices.Clone(b.Packets), Flow: slices.Clone(b.Flow), Peer: slices.Clone(b.Peer),
+		out = append(out, analysis.Batch{Packets: slices.Clone(b.Packets), Flow: slices.Clone(b.Flow), Peer: slices.Clone(b.Peer), Streaks: slices.Clone(b.Streaks),
 			Verdict: slices.Clone(b.Verdict), CMs: slices.Clone(b.CMs), Events: slices.Clone(b.Events)})
 	}
 	if _, err := analysis.Run(context.Background(), src, All(), cfg); err != nil {

@@ -151,7 +151,7 @@ func (i *Info) Known() bool { return i.name != "" }
 func (o Opcode) Info() *Info { return &opcodes[o] }
 
 // Is reports whether the opcode plays any of the given roles.
-func (o Opcode) Is(k Kind) bool { return opcodes[o].Kind&k != 0 }
+func (o Opcode) Is(k Kind) bool { return kinds[o]&k != 0 }
 
 // String names the opcode in the specification's words, as "RC RDMA WRITE
 // First"; an unassigned one as "unknown 0xE1".
@@ -165,6 +165,14 @@ func (o Opcode) String() string {
 // opcodes is the one table of the house: 256 rows, made once from the short
 // list of operations and what each transport puts before them.
 var opcodes = makeOpcodes()
+
+// kinds is the column that is asked for again and again, close together.
+var kinds = func() (k [256]Kind) {
+	for o := range opcodes {
+		k[o] = opcodes[o].Kind
+	}
+	return k
+}()
 
 type operation struct {
 	op      Op

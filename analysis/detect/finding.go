@@ -25,12 +25,6 @@ func at[T any](list *[]T, id analysis.FlowID) *T {
 	return &(*list)[id]
 }
 
-// counts reports whether packet i of a batch counts in a row: copies do not,
-// nor do frames that belong to none.
-func counts(b *analysis.Batch, i int) bool {
-	return b.Flow[i] != analysis.NoFlow && b.Verdict[i]&analysis.Copy == 0
-}
-
 // cnpFilter shows congestion notification packets.
 const cnpFilter = "infiniband.bth.opcode == 0x81"
 

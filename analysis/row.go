@@ -31,9 +31,9 @@ type row struct {
 	// the damage, so the report leaves it out; a second frame clears it.
 	suspect bool
 
-	count report.Flow // the counters; names are filled in by report
-	dscps uint64      // a bit for each
-	ports []uint16    // UDP source ports, at most portsMax
+	count rowCount
+	dscps uint64   // a bit for each
+	ports []uint16 // UDP source ports, at most portsMax
 	vlans []uint16
 	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
@@ -46,6 +46,26 @@ type row struct {
 	looked   uint32      // number of the newest row at the last search
 	msn      uint32      // of the last ACK, while the row has no partner
 	counting bool        // that number changes
+}
+
+// rowCount is what the engine itself counts of a row, which is far less than a
+// report.Flow has: that has room for names and for what analyzers count.
+type rowCount struct {
+	Frames, Bytes                 int64
+	RequestFrames, RequestBytes   int64
+	ResponseFrames, ResponseBytes int64
+	DataFrames, Acks, Messages    int64
+	MirrorDuplicates              int64
+	FirstNs, LastNs               int64
+}
+
+// report returns a row of a report with nothing but these.
+func (c *rowCount) report() report.Flow {
+	return report.Flow{
+		Frames: c.Frames, Bytes: c.Bytes, FirstNs: c.FirstNs, LastNs: c.LastNs,
+		RequestFrames: c.RequestFrames, RequestBytes: c.RequestBytes, ResponseFrames: c.ResponseFrames, ResponseBytes: c.ResponseBytes,
+		DataFrames: c.DataFrames, Acks: c.Acks, Messages: c.Messages, MirrorDuplicates: c.MirrorDuplicates,
+	}
 }
 
 // responses is what a row keeps of the responses that travel in it.
@@ -139,7 +159,7 @@ func (r *row) countMessage(p *decode.Packet) {
 
 // report returns the row as it stands.
 func (r *row) report() report.Flow {
-	f := r.count
+	f := r.count.report()
 	f.Src, f.Dst = r.bundle.name(r.dir), r.bundle.name(1-r.dir)
 	f.DestQP, f.Version, f.Transport = r.qp, int(r.version), r.transport.String()
 	if r.transport == ib.UD {

@@ -73,9 +73,13 @@ func newRetransmit(c *analysis.Config) analysis.Observer {
 }
 
 func (t *retransmit) Observe(b *analysis.Batch) {
-	for i := range b.Packets {
-		if b.Flow[i] == analysis.NoFlow {
-			t.others.count(&b.Packets[i])
+	for i := range b.Streaks {
+		r := &b.Streaks[i]
+		if r.Flow != analysis.NoFlow {
+			continue
+		}
+		for n := r.From; n < r.To; n++ {
+			t.others.count(&b.Packets[n])
 		}
 	}
 	for i := range b.Events {

@@ -79,7 +79,13 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 	if len(rd.list) >= readsMax {
 		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
 	}
-	rd.list = append(rd.list, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
+	i := len(rd.list)
+	if !resent { // late at the tap, it is answered before those that overtook it all the same
+		for i > 0 && !rd.list[i-1].resent && rd.list[i-1].first == 0 && rd.list[i-1].start.After(p.PSN) {
+			i--
+		}
+	}
+	rd.list = slices.Insert(rd.list, i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
 }
 
 // askedAgain reads what a repeated READ says about the responses so far: the

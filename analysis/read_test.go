@@ -64,6 +64,11 @@ func TestReads(t *testing.T) {
 			want:   "",
 		},
 		{
+			name:   "READs that overtake each other before the tap are answered in their order",
+			script: mtu + "A: 2 (read:3x2) read:5x2 late:read:3 B: resp:3-4 resp:5-6",
+			want:   "gap@3 out_of_order@3",
+		},
+		{
 			name:   "an answer covers the READ and all before it",
 			script: mtu + "A: 2 read:3x2 B: resp:3-4",
 			want:   "",

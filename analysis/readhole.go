@@ -1,0 +1,149 @@
+package analysis
+
+import (
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// What becomes of READ responses that are missing.
+
+// passOver closes the READs before index i: a responder answers in order.
+func (s *shard) passOver(r, g *row, i int, p *decode.Packet) {
+	for j := range i {
+		s.incomplete(r, g, j, p)
+	}
+}
+
+// incomplete closes the READ at index j; what it lacks is missing, unless it
+// was asked again before it was complete.
+func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
+	rd := &r.req.rec.reads
+	e := &rd.list[j]
+	if e.done || e.refusedBy(&r.req.rec.pass) && p.PSN.Before(e.start) {
+		return
+	}
+	e.done = true
+	if !e.known || !e.cursor.Before(e.end) {
+		return
+	}
+	// answered all the same, as p shows: it comes behind, or begins an answer anew
+	began := e.first != 0 && !e.borrowed
+	silent := (e.first == 0 && !e.resent || began) && !p.PSN.Before(e.end) || began && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.PSN != e.cursor
+	for k := j + 1; k < len(rd.list); k++ {
+		n := &rd.list[k]
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && (e.first != 0 || r.soon(n.time, p.Time, false))) {
+			return // asked again before anything came behind it: nothing was skipped
+		}
+	}
+	if e.first == 0 && e.resent && rd.seen && !e.end.After(rd.high) {
+		return // answered once already, so that nothing shows that it came the second time
+	}
+	if e.first == 0 && !p.IPv6 && g.rises(&g.rsp.ids) && int32(p.IPID-g.rsp.previous-1) < e.end.Sub(e.start) {
+		// The responder numbers its packets, and left out fewer numbers: it did
+		// not answer. The request was lost behind the tap.
+		return
+	}
+	s.missResponses(r, g, e.cursor, e.end, p)
+}
+
+// completeReads closes the READs before end, which an answer covers.
+func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
+	if r.req.rec == nil {
+		return
+	}
+	rd := &r.req.rec.reads
+	for j := range rd.list {
+		e := &rd.list[j]
+		if e.resent && e.first == 0 {
+			continue // the answer may be to what was sent before it was asked again
+		}
+		if !e.done && e.known && !e.end.After(end) {
+			s.incomplete(r, g, j, p)
+		}
+	}
+}
+
+// refusedBy reports whether the READ was sent before the requester followed a NAK
+// that asks for what lies before it or for the READ itself: the responder may not
+// have taken it.
+func (e *read) refusedBy(pass *passInfo) bool {
+	return e.first == 0 && !e.resent && pass.cause == RetransmittedNAK && e.time < pass.time && !e.start.Before(pass.start)
+}
+
+// missResponses opens a hole in the responses.
+func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
+	rd := &r.req.rec.reads
+	rd.holes.lastGap++
+	rd.upset = p.Time
+	h := hole{start: from, end: to, upto: from, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	if rd.seen && rd.high.After(from) {
+		h.upto = rd.high // what lies before had been sent once
+	}
+	s.emit(Event{Kind: ResponseGap, Count: 1, Flow: g.id, PSN: from, Time: p.Time, Frame: p.Frame})
+	if out, full := rd.holes.add(h); full {
+		s.giveUpResponse(r, g, &out)
+	}
+}
+
+// closeResponse counts a response sent again, and closes the holes that it
+// fills: it may have been lost more than once. It reports false for one that had not been sent before.
+func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
+	rd := &r.req.rec.reads
+	filled := false
+	var closed []hole
+	for i := 0; i < len(rd.holes.list) && rd.holes.open > 0; i++ {
+		h := &rd.holes.list[i]
+		if h.fate != fateOpen || !h.has(p.PSN) {
+			continue
+		}
+		n := len(rd.holes.list)
+		piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+		if len(rd.holes.list) < n {
+			i--
+		}
+		piece.fate = fateLost
+		closed = append(closed, piece)
+		s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
+		filled = true
+	}
+	for i := range closed {
+		rd.holes.keep(closed[i])
+	}
+	if !filled && !(rd.seen && p.PSN.Before(rd.high)) {
+		return false
+	}
+	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	return true
+}
+
+// lateResponse closes a hole by a response that was not asked for again. It
+// reports false where there is no such hole.
+func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
+	rd := &r.req.rec.reads
+	rises := !p.IPv6 && g.rises(&g.rsp.ids)
+	for i := range rd.holes.list {
+		h := rd.holes.list[i]
+		if !h.has(p.PSN) || rises && (int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0) {
+			continue
+		}
+		switch h.fate {
+		case fateOpen:
+			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
+			piece.fate = fateLate
+			rd.holes.keep(piece)
+			rd.late = lateOne{set: !rises, again: p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
+		case fateLost:
+			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+			rd.holes.list[i].fate = fateLate
+		default:
+			continue
+		}
+		s.emit(Event{Kind: ResponseReordered, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+		if !p.PSN.Before(h.upto) {
+			return 0, true
+		}
+		s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+		return Resent, true
+	}
+	return 0, false
+}

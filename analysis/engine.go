@@ -283,8 +283,9 @@ func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
 	for _, row := range s.rows {
 		if row == s.other {
-			r.Flows = append(r.Flows, report.Flow{Src: report.Other, Dst: report.Other, Frames: row.count.Frames, Bytes: row.count.Bytes,
-				FirstNs: row.count.FirstNs, LastNs: row.count.LastNs})
+			f := row.count.report()
+			f.Src, f.Dst = report.Other, report.Other
+			r.Flows = append(r.Flows, f)
 			continue
 		}
 		r.Flows = append(r.Flows, row.report())

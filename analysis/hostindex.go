@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"encoding/binary"
-
 	"github.com/rocescope/rocescope/decode"
 )
 
@@ -46,14 +44,9 @@ func (x *hostIndex) number(p *decode.Packet, t *Train) {
 	t.Pair, t.Back, t.Src, t.Dst = x.last, h.back, h.from, h.to
 }
 
-// slot returns where the search for a pair begins. It takes the low halves of
-// the addresses, where hosts differ, and the high ones.
+// slot returns where the search for a pair begins.
 func (x *hostIndex) slot(src, dst *[16]byte) uint64 {
-	a := binary.LittleEndian.Uint64(src[8:]) ^ binary.LittleEndian.Uint64(src[:8])*0x9FB21C651E98DF25
-	b := binary.LittleEndian.Uint64(dst[8:]) ^ binary.LittleEndian.Uint64(dst[:8])*0x9FB21C651E98DF25
-	a *= seed
-	h := (a ^ a>>29 ^ b) * 0xD6E8FEB86659FD93
-	return (h ^ h>>32) & uint64(len(x.slots)-1)
+	return hashPair(hashSeed, src, dst) >> 32 & uint64(len(x.slots)-1)
 }
 
 // find returns the number of a pair, NoHost where it has none.

@@ -48,15 +48,8 @@ func (t *Train) Last() *decode.Packet { return t.Packets[len(t.Packets)-1] }
 // Sorts is a set of sorts.
 type Sorts uint16
 
-// Has reports whether one of some sorts is in the set.
-func (s Sorts) Has(sorts ...Sort) bool {
-	for _, x := range sorts {
-		if s>>x&1 != 0 {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether a sort is in the set.
+func (s Sorts) Has(x Sort) bool { return s>>x&1 != 0 }
 
 // Lookout puts the frames of a capture into trains for watchers.
 type Lookout struct {
@@ -163,10 +156,10 @@ func sortOf(p *decode.Packet) Sort {
 var sorts = func() (out [256]Sort) {
 	for i := range out {
 		op := ib.Opcode(i)
-		switch moves := op.Is(ib.IsSend | ib.IsWrite | ib.IsReadResponse | ib.IsAtomic | ib.IsAtomicAck); {
+		switch {
 		case op.Is(ib.IsReadResponse | ib.IsAtomicAck):
 			out[i] = Reply
-		case op.Is(ib.IsRequest) && moves:
+		case op.Is(ib.IsSend | ib.IsWrite | ib.IsAtomic):
 			out[i] = Data
 		case op.Is(ib.IsRequest):
 			out[i] = Ask

@@ -30,20 +30,24 @@ var hashSeed = rand.Uint64() | 1
 
 // hashOf hashes what tells a packet's row, but for its tags.
 func hashOf(p *decode.Packet) uint32 {
-	le := binary.LittleEndian
-	h := uint64(p.QP) ^ hashSeed
-	for _, v := range [...]uint64{
-		le.Uint64(p.Src[8:]) ^ bits.RotateLeft64(le.Uint64(p.Src[:8]), 23),
-		le.Uint64(p.Dst[8:]) ^ bits.RotateLeft64(le.Uint64(p.Dst[:8]), 23),
-	} {
-		hi, lo := bits.Mul64(h^v, hashSeed^0x9E3779B97F4A7C15)
-		h = hi ^ lo
-	}
+	h := hashPair(uint64(p.QP)^hashSeed, &p.Src, &p.Dst)
 	if p.Op.Transport() == ib.UD {
-		hi, lo := bits.Mul64(h^uint64(p.SrcQP), hashSeed^0x9E3779B97F4A7C15)
-		h = hi ^ lo
+		h = hashOn(h, uint64(p.SrcQP))
 	}
 	return uint32(h>>32) | 1
+}
+
+// hashPair goes on with a hash by an ordered pair of addresses.
+func hashPair(h uint64, src, dst *[16]byte) uint64 {
+	le := binary.LittleEndian
+	h = hashOn(h, le.Uint64(src[8:])^bits.RotateLeft64(le.Uint64(src[:8]), 23))
+	return hashOn(h, le.Uint64(dst[8:])^bits.RotateLeft64(le.Uint64(dst[:8]), 23))
+}
+
+// hashOn goes on with a hash by one value.
+func hashOn(h, v uint64) uint64 {
+	hi, lo := bits.Mul64(h^v, hashSeed^0x9E3779B97F4A7C15)
+	return hi ^ lo
 }
 
 // find returns the row of a packet, nil where it has none yet.

@@ -98,7 +98,7 @@ func (c *connection) Observe(b *analysis.Batch) {
 		r := &b.Streaks[i]
 		p := b.Head(r)
 		var m *ib.CM
-		if len(cms) > 0 && cms[0].Index == r.From { // which is no part of a longer run
+		if len(cms) > 0 && cms[0].Index == r.From { // which is no part of a longer streak
 			m, cms = &cms[0].CM, cms[1:]
 		}
 		if !r.Counts() || p.ICRC == decode.ICRCBad {

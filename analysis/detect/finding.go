@@ -46,45 +46,43 @@ func hostsOf(f *report.Flow) hosts { return hosts{f.Src, f.Dst} }
 func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K] {
 	var out []group[K]
 	index := map[K]int{}
-	for all := pointers(r.Flows); len(all) > 0; { // rows of one group stand together more often than not
+	eachStretch(r, key, func(k K, flows []*report.Flow) {
+		if i, ok := index[k]; ok {
+			out[i].flows = append(out[i].flows, flows...)
+			return
+		}
+		index[k] = len(out)
+		out = append(out, group[K]{k, flows})
+	})
+	return out
+}
+
+// eachStretch hands out the rows that stand together under one key, as rows of a
+// group do more often than not, in slices that append copies. The row of the flows
+// beyond the cap is left out.
+func eachStretch[K comparable](r *report.Report, key func(*report.Flow) K, each func(K, []*report.Flow)) {
+	for all := pointers(r.Flows); len(all) > 0; {
 		k, n := key(all[0]), 1
 		for n < len(all) && key(all[n]) == k && all[n].Src != report.Other {
 			n++
 		}
-		flows := all[:n:n]
+		if all[0].Src != report.Other {
+			each(k, all[:n:n])
+		}
 		all = all[n:]
-		if flows[0].Src == report.Other {
-			continue
-		}
-		if i, ok := index[k]; ok {
-			out[i].flows = append(out[i].flows, flows...)
-			continue
-		}
-		index[k] = len(out)
-		out = append(out, group[K]{k, flows})
 	}
-	return out
 }
 
 // byName returns the rows of each name, in the order of the report; that of the
 // flows beyond the cap is left out.
 func byName(r *report.Report) map[report.FlowRef][]*report.Flow {
-	all := pointers(r.Flows)
-	out := make(map[report.FlowRef][]*report.Flow, len(all))
-	for len(all) > 0 {
-		name, n := *all[0].Ref(), 1
-		for n < len(all) && *all[n].Ref() == name {
-			n++
+	out := make(map[report.FlowRef][]*report.Flow, len(r.Flows))
+	eachStretch(r, func(f *report.Flow) report.FlowRef { return *f.Ref() }, func(name report.FlowRef, flows []*report.Flow) {
+		if old := out[name]; old != nil {
+			flows = append(old, flows...)
 		}
-		if name.Src != report.Other {
-			if old := out[name]; old == nil {
-				out[name] = all[:n:n]
-			} else {
-				out[name] = append(old, all[:n]...)
-			}
-		}
-		all = all[n:]
-	}
+		out[name] = flows
+	})
 	return out
 }
 

@@ -51,20 +51,19 @@ func (n *integrity) Observe(b *analysis.Batch) {
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)
-		switch {
-		case p.Status != decode.RoCE:
-		case r.Flow != analysis.NoFlow && r.Verdict&analysis.Copy == 0:
+		if p.Status != decode.RoCE {
+			continue
+		}
+		if r.Counts() {
 			at(&n.flows, r.Flow).state[p.ICRC] += r.Len()
-			fallthrough
-		default:
-			if p.ICRC == decode.ICRCBad {
-				n.bad(b, r)
-			}
+		}
+		if p.ICRC == decode.ICRCBad {
+			n.bad(b, r)
 		}
 	}
 }
 
-// bad takes a run of packets with a bad ICRC.
+// bad takes a streak of packets with a bad ICRC.
 func (n *integrity) bad(b *analysis.Batch, r *analysis.Streak) {
 	for i := r.From; i < r.To; i++ {
 		p := &b.Packets[i]

@@ -64,14 +64,15 @@ func (m *mtu) Observe(b *analysis.Batch) {
 		if !r.Counts() || p.QP <= 1 {
 			continue
 		}
-		switch ps := b.Packets[r.From:r.To]; {
+		ps := b.Packets[r.From:r.To]
+		switch {
 		case p.Op.Is(ib.IsRequest) && (p.Op.Transport() == ib.RC || p.Op.Transport() == ib.XRC):
 			m.request(ps, r)
 		case p.Op.Is(ib.IsResponse):
 			m.response(ps, r)
 		}
 		if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
-			at(&m.flows, r.Flow).payload(b.Packets[r.From:r.To])
+			at(&m.flows, r.Flow).payload(ps)
 		}
 	}
 }
@@ -116,18 +117,13 @@ func (m *mtu) request(ps []decode.Packet, r *analysis.Streak) {
 	}
 	peer := &m.flows[r.Peer]
 	m.catchUp(f, peer)
-	switch replies, resent := peer.replies, r.Verdict&analysis.Resent != 0; {
+	back := f.requests.sentAll(ps)
+	switch replies := peer.replies; {
 	case replies == nil:
-		f.requests.sentAll(ps)
-	case !resent:
-		f.requests.sentAll(ps)
+	case r.Verdict&analysis.Resent == 0:
 		replies.try.sendings = 0 // the requester goes on
-	default:
-		back := f.requests.sent(p)
-		if p.Op.Is(ib.AnsweredByRead) {
-			replies.askedAgain(p, back)
-		}
-		f.requests.sentAll(ps[1:])
+	case p.Op.Is(ib.AnsweredByRead):
+		replies.askedAgain(p, back)
 	}
 }
 

@@ -107,11 +107,14 @@ func (s *requestSizes) sent(p *decode.Packet) (back bool) {
 	return back
 }
 
-// sentAll takes requests of one message.
-func (s *requestSizes) sentAll(ps []decode.Packet) {
-	for i := range ps {
-		s.sent(&ps[i])
+// sentAll takes requests of one message; it reports whether the requester stepped
+// back to the first of them.
+func (s *requestSizes) sentAll(ps []decode.Packet) (back bool) {
+	back = s.sent(&ps[0])
+	for i := range ps[1:] {
+		s.sent(&ps[1+i])
 	}
+	return back
 }
 
 // resent follows the packet that the requester steps back to.

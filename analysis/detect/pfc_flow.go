@@ -115,7 +115,8 @@ func (o *pfc) hold(x *quietPort, t int64, quanta uint16) {
 
 // data takes a frame that moves data.
 func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
-	gap, class := p.Time-f.last, pfcClass(p)
+	gap := p.Time - f.last
+	f.class = pfcClass(p)
 	long := f.silent(gap, o.cfg.Limits.PauseSilence)
 	if f.pauses != o.pauses || !f.calm {
 		o.held(f, p, gap, long)
@@ -127,20 +128,18 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 	case !long:
 		f.usual = max(1, (7*f.usual+gap)/8)
 	}
-	f.class = class
 	f.data, f.last = true, max(f.last, p.Time)
 }
 
 // held notes what of the gap before a data frame was paused.
 func (o *pfc) held(f *pfcFlow, p *decode.Packet, gap int64, long bool) {
-	class := pfcClass(p)
 	if len(f.quiet) < len(o.ports) {
 		f.quiet = append(f.quiet, make([]pfcQuiet, len(o.ports)-len(f.quiet))...)
 	}
 	for i := range f.quiet {
 		x, q := &o.ports[i], &f.quiet[i]
 		held := x.held(p.Time)
-		if long && x.stops(p.SrcMAC, class) {
+		if long && x.stops(p.SrcMAC, f.class) {
 			q.add(held-q.held, gap)
 		}
 		q.held = max(q.held, held)

@@ -1,6 +1,10 @@
 package decode
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // FuzzDecode takes any bytes under any link type. It checks that nothing of
 // the packet before shows through, that no field claims what the frame cannot
@@ -17,6 +21,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint16(LinkIPv6), ip6(protoHopByHop, append([]byte{protoUDP, 0, 1, 4, 0, 0, 0, 0}, send6[40:]...)), uint16(1))
 	f.Add(uint16(LinkEthernet), ethernetFrame(0x8100, manyTags(20)), uint16(0))
 
+	// Acknowledgements cut behind the syndrome; that of RD, whose headers are left
+	// unread, has it elsewhere.
+	for _, op := range []ib.Opcode{ib.Of(ib.RC, ib.Acknowledge), ib.Of(ib.RD, ib.Acknowledge)} {
+		f.Add(uint16(LinkRaw), roce4(op, make([]byte, ib.AETHLen)), uint16(6))
+	}
 	for _, e := range wrapped {
 		f.Add(uint16(e.link), e.data, uint16(0))
 	}
@@ -53,8 +62,11 @@ func checkPacket(t *testing.T, p *Packet, n int) {
 	if p.ICRC != ICRCUnchecked && int(p.PayloadOff)+int(p.PayloadLen)+int(p.PadCnt)+4 > n {
 		t.Fatalf("checked an ICRC that was not captured: %+v", *p)
 	}
-	if p.PayloadLen > 1<<16 || p.QP >= 1<<24 || p.PSN >= 1<<24 || p.MSN >= 1<<24 || p.VLAN >= 1<<12 {
+	if p.PayloadLen > 1<<16 || p.QP >= 1<<24 || p.PSN >= 1<<24 || p.MSN > MSNCut || p.VLAN >= 1<<12 {
 		t.Fatalf("out of range: %+v", *p)
+	}
+	if p.MSN == MSNCut && (p.HasExt || !p.HasSyndrome() || p.Op.Transport() == ib.RD) {
+		t.Fatalf("a syndrome whose MSN was cut, where none can stand: %+v", *p)
 	}
 	checkWrapping(t, p)
 	if p.Status == RoCE {

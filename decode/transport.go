@@ -124,7 +124,7 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 		if ext != 0 {
 			p.setExtensions(info.Headers, data[off+ib.BTHLen:payload])
 		}
-	} else if info.Kind&ib.IsAck != 0 && off+ib.BTHLen < len(data) {
+	} else if !unread && info.Kind&ib.IsAck != 0 && off+ib.BTHLen < len(data) {
 		p.Syndrome, p.MSN = ib.Syndrome(data[off+ib.BTHLen]), MSNCut
 	}
 	if off+size <= len(data) {

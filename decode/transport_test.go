@@ -111,4 +111,10 @@ func TestDecodeCutAcknowledgement(t *testing.T) {
 	if p := decodeOne(LinkIPv4, roce4(ib.Of(ib.RC, ib.ReadResponseOnly), read)[:41]); p.HasSyndrome() || p.MSN != 0 {
 		t.Errorf("a READ response is no acknowledgement: %+v", p)
 	}
+	rd := roce4(ib.Of(ib.RD, ib.Acknowledge), append(make([]byte, 4), aeth.Append(nil)...))
+	for n := 40; n <= len(rd); n++ {
+		if p := decodeOne(LinkIPv4, rd[:n]); p.HasSyndrome() || p.MSN != 0 || p.Syndrome != 0 {
+			t.Errorf("RD, whose first header is another, of %d bytes: %v %#x", n, p.Syndrome, p.MSN)
+		}
+	}
 }

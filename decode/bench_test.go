@@ -45,8 +45,19 @@ func BenchmarkDecode(b *testing.B) {
 			f.Len += 4096 // cut by a snap length, not trimmed
 			b.ReportAllocs()
 			for b.Loop() {
+				d.train.words = 0
 				d.Decode(f, &p)
 			}
 		})
 	}
+	b.Run("train", func(b *testing.B) {
+		var d Decoder
+		var p Packet
+		f := frameOf(LinkEthernet, plain[:96])
+		f.Len = len(plain)
+		b.ReportAllocs()
+		for b.Loop() {
+			d.Decode(f, &p)
+		}
+	})
 }

@@ -15,6 +15,9 @@ type Decoder struct {
 	net  network
 	icrc ib.ICRC
 	bth  ib.BTH // read here, where it need not be cleared before
+
+	train  train
+	goesOn bool
 }
 
 // network is what the transport must know of the header below it. It lives in
@@ -33,9 +36,16 @@ type network struct {
 // trims packets cuts frames without correcting any length. Bytes behind the
 // packet (Ethernet padding, frame check sequence) are ignored.
 func (d *Decoder) Decode(f *Frame, p *Packet) Status {
+	if d.goesOn = d.train.next(d, f, p); d.goesOn {
+		return p.Status
+	}
+	d.train.words = 0
 	*p = Packet{}
 	p.Time, p.Frame, p.Iface = f.Time, f.Number, f.Iface
 	p.Len, p.CapLen = uint32(f.Len), uint32(len(f.Data))
 	peel(d, p, byLink(f.Link), f.Data)
+	if int(p.Len) != f.Len { // as a record header says
+		d.train.words = 0
+	}
 	return p.Status
 }

@@ -127,6 +127,7 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 	} else if !unread && info.Kind&ib.IsAck != 0 && off+ib.BTHLen < len(data) {
 		p.Syndrome, p.MSN = ib.Syndrome(data[off+ib.BTHLen]), MSNCut
 	}
+	d.train.begin(d, p, data, off)
 	if off+size <= len(data) {
 		d.check(p, data[:off+size])
 	}

@@ -1,0 +1,175 @@
+package decode
+
+import (
+	"encoding/binary"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
+
+// train is what the frame before leaves for the next one. Data comes in trains:
+// the frames of a message differ in lengths, IP ID and checksum, in PSN, place in
+// the message, padding and the wish for an answer. A frame that has all other
+// header bytes of the one before is read by taking over what that one said.
+type train struct {
+	words  int                // of the headers, eight bytes each; 0 where nothing can go on
+	head   [trainWords]uint64 // the headers, without what may differ
+	mask   [trainWords]uint64 // 0 where bits may differ
+	middle ib.Opcode          // what the message may go on with
+	last   ib.Opcode
+	shape  trainShape
+	packet Packet // as a MIDDLE without payload
+}
+
+// trainWords is room for 96 bytes of headers: two tags, IPv6 and 14 bytes more.
+const trainWords = 12
+
+// trainShape is where the headers of a train stand, on which the mask depends.
+type trainShape struct {
+	net, hdr, bth int
+	v6            bool
+	version       uint8
+}
+
+// GoesOn reports whether the frame decoded last goes on with the message of the
+// frame before it: as MIDDLE or LAST of its kind that carries no extension header,
+// with every field of Packet the same but Time, Frame, Len, CapLen, IPID, Op,
+// AckReq, PadCnt, PSN, PayloadLen, PayloadOff and ICRCVal, and the extension
+// headers that only the first packet of a message has. Its PSN may be any.
+func (d *Decoder) GoesOn() bool { return d.goesOn }
+
+// begin keeps the headers of a packet that others of its message may follow; of
+// any other it forgets what was kept.
+func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {
+	t.words = 0
+	if !goesOn[p.Op] || p.Version == 0 || p.Encap&EncapMPLS != 0 { // what MPLS carries depends on the frame's length
+		return
+	}
+	shape := trainShape{d.net.off, d.net.hdr, bth, p.IPv6, p.Version}
+	n := (bth + ib.BTHLen + 7) / 8
+	if n > trainWords || len(data) < 8*n || p.Odd&OddTrimmed != 0 || p.Version == 2 && data[bth-2]|data[bth-1] != 0 {
+		return
+	}
+	if shape != t.shape {
+		t.shape = shape
+		t.mask = shape.masks()
+	}
+	for i := range n {
+		t.head[i] = binary.LittleEndian.Uint64(data[8*i:]) & t.mask[i]
+	}
+	t.words = n
+	t.middle, t.last = goesOnWith(p.Op)
+	t.packet = *p
+	q := &t.packet
+	q.Status, q.HasExt, q.PayloadOff = RoCE, true, uint16(bth+ib.BTHLen)
+	q.Syndrome, q.MSN, q.SrcQP, q.RKey, q.DMALen, q.Imm, q.VA = 0, 0, 0, 0, 0, 0, 0
+}
+
+// next reads a frame that goes on with the train, and reports false for any other.
+func (t *train) next(d *Decoder, f *Frame, p *Packet) bool {
+	data := f.Data
+	if t.words == 0 || len(data) < 8*t.words || f.Iface != t.packet.Iface {
+		return false
+	}
+	var differ uint64
+	for i, head := range t.head[:t.words] {
+		differ |= binary.LittleEndian.Uint64(data[8*i:])&t.mask[i] ^ head
+	}
+	b := data[t.shape.bth:][:ib.BTHLen]
+	op := ib.Opcode(b[0])
+	if differ != 0 || op != t.middle && op != t.last {
+		return false
+	}
+	size, ok := t.shape.size(data, f.Len)
+	pad := b[1] >> 4 & 3
+	n := size - ib.BTHLen - ib.ICRCLen - int(pad)
+	if !ok || n < 0 {
+		return false
+	}
+	*p = t.packet
+	p.Time, p.Frame = f.Time, f.Number
+	p.Len, p.CapLen = uint32(f.Len), uint32(len(data))
+	if !p.IPv6 {
+		p.IPID = binary.BigEndian.Uint16(data[t.shape.net+4:])
+	}
+	p.Op, p.PadCnt, p.AckReq = op, pad, b[8]&0x80 != 0
+	p.PSN = ib.PSN(binary.BigEndian.Uint32(b[8:]) & ib.PSNMask)
+	p.PayloadLen = uint32(n)
+	if end := t.shape.bth + size; end <= len(data) {
+		d.net = network{off: t.shape.net, hdr: t.shape.hdr}
+		d.check(p, data[:end])
+	}
+	if op == t.last && op != t.middle {
+		t.words = 0
+	}
+	return true
+}
+
+// size returns how many bytes the BTH and what follows have, as the headers say.
+// It reports false where these contradict each other or the frame.
+func (s *trainShape) size(data []byte, wire int) (int, bool) {
+	ip := data[s.net:]
+	room := int(binary.BigEndian.Uint16(ip[4:])) + 40 - s.hdr // IPv6 and the GRH
+	if !s.v6 {
+		room = int(binary.BigEndian.Uint16(ip[2:])) - s.hdr
+	}
+	if s.net+s.hdr+room > wire {
+		return 0, false
+	}
+	if s.version != 2 {
+		return room, true
+	}
+	n := int(binary.BigEndian.Uint16(data[s.bth-4:]))
+	return n - 8, n <= room
+}
+
+// masks clears what may differ from frame to frame.
+func (s *trainShape) masks() (mask [trainWords]uint64) {
+	var m [8 * trainWords]byte
+	for i := range min(s.bth+ib.BTHLen, len(m)) {
+		m[i] = 0xFF
+	}
+	free := func(from, n int) { clear(m[from : from+n]) }
+	if s.v6 {
+		free(s.net+4, 2) // payload length
+	} else {
+		free(s.net+2, 4)  // total length and ID
+		free(s.net+10, 2) // checksum
+	}
+	if s.version == 2 {
+		free(s.bth-4, 2) // length of UDP
+	}
+	free(s.bth, 1)           // opcode
+	m[s.bth+1] = ^byte(0x30) // PadCnt
+	m[s.bth+8] = ^byte(0x80) // AckReq
+	free(s.bth+9, 3)         // PSN
+	for i := range mask {
+		mask[i] = binary.LittleEndian.Uint64(m[8*i:])
+	}
+	return mask
+}
+
+// goesOn are the opcodes behind which a message goes on.
+var goesOn = func() (set [256]bool) {
+	for i := range set {
+		switch op := ib.Opcode(i); op.Transport() {
+		case ib.RC, ib.UC, ib.XRC:
+			middle, _ := goesOnWith(op)
+			set[i] = op.Is(ib.IsFirst|ib.IsMiddle) && middle.Info().Len == 0
+		}
+	}
+	return set
+}()
+
+// goesOnWith returns the opcodes a message may go on with behind a packet, the
+// MIDDLE and the LAST one, which is the MIDDLE one again where that of its kind has
+// an extension header.
+func goesOnWith(op ib.Opcode) (middle, last ib.Opcode) {
+	middle = op
+	if op.Is(ib.IsFirst) {
+		middle++
+	}
+	if last = middle + 1; last.Info().Len != 0 {
+		last = middle
+	}
+	return middle, last
+}

@@ -360,11 +360,7 @@ func TestScenariosShowWhatTheySay(t *testing.T) {
 
 func TestScenariosAreShort(t *testing.T) {
 	eachScenario(t, func(t *testing.T, s *synth.Scenario) {
-		start := time.Now()
 		n := len(synth.Run(s).Frames)
-		if took := time.Since(start); took > 3*time.Second {
-			t.Errorf("it takes %v", took)
-		}
 		if n < 50 || n > 20_000 {
 			t.Errorf("it has %d frames", n)
 		}

@@ -153,19 +153,25 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
 			return true
 		}
-		if p.PSN.After(c.high) { // one behind it may be late, which proves nothing of the IDs
-			c.ids.inOrder(p.IPID)
-			g.bundle.rising[g.dir] = g.bundle.rising[g.dir] || c.ids.rising() && !p.IPv6
-		}
 	}
-	if !c.any || p.PSN.After(c.high) {
+	c.takeNew(g, p)
+	c.remember(p)
+	return false
+}
+
+// takeNew takes a response that is no copy.
+func (c *responses) takeNew(g *row, p *decode.Packet) {
+	after := p.PSN.After(c.high) // one behind it may be late, which proves nothing of the IDs
+	if c.any && after {
+		c.ids.inOrder(p.IPID)
+		g.bundle.rising[g.dir] = g.bundle.rising[g.dir] || c.ids.rising() && !p.IPv6
+	}
+	if !c.any || after {
 		c.high = p.PSN
 	}
 	c.any = true
 	c.previous = c.ids.last
 	c.ids.newest(p.IPID, g.rises(&c.ids))
-	c.remember(p)
-	return false
 }
 
 // onceMore reports whether a response that no ID tells from another one is its
@@ -183,7 +189,7 @@ func (c *responses) like(p *decode.Packet) *sighting {
 	if e := c.recent.get(p.PSN); e != nil && e.isLike(p) {
 		return e
 	}
-	if c.again != nil {
+	if c.sawAgain(p.PSN) {
 		for i := range c.again {
 			if e := &c.again[i]; e.holds(p.PSN) && e.isLike(p) {
 				return e
@@ -192,6 +198,10 @@ func (c *responses) like(p *decode.Packet) *sighting {
 	}
 	return nil
 }
+
+// sawAgain reports whether a response with the PSN may stand among those that came
+// again.
+func (c *responses) sawAgain(psn ib.PSN) bool { return c.again != nil && !psn.After(c.againHigh) }
 
 // isLike reports whether the packet may be a further copy of the one seen.
 func (e *sighting) isLike(p *decode.Packet) bool {
@@ -209,7 +219,10 @@ func (c *responses) remember(p *decode.Packet) {
 			flags |= seenAgain
 		}
 		if c.again == nil {
-			c.again = new([againMax]sighting)
+			c.again, c.againHigh = new([againMax]sighting), p.PSN
+		}
+		if p.PSN.After(c.againHigh) {
+			c.againHigh = p.PSN
 		}
 		c.again[c.turn%againMax] = *e
 		c.turn++

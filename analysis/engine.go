@@ -24,6 +24,22 @@ const batchSize = 256
 type input struct {
 	packets []decode.Packet
 	cms     []CMAt
+	goesOn  [batchSize / 64]uint64 // a bit for each packet that goes on with the message of the one before it
+}
+
+// train returns up to where, from the packet at index i on, each packet goes on with
+// the message of the one before.
+func (in *input) train(i int) int {
+	for i++; i < batchSize; i = i | 63 + 1 {
+		if n := bits.TrailingZeros64(^(in.goesOn[i/64] >> (i % 64))); n < 64-i%64 {
+			return i + n
+		}
+	}
+	return i
+}
+
+func (in *input) reset() {
+	in.packets, in.cms, in.goesOn = in.packets[:0], in.cms[:0], [batchSize / 64]uint64{}
 }
 
 // Run reads src to its end, or until ctx is done, and returns what was counted.
@@ -70,6 +86,7 @@ type engine struct {
 	shards  []*shard
 	queues  []chan *input
 	filling []*input
+	at      int // the shard of the frame before
 	free    sync.Pool
 	done    sync.WaitGroup
 	watch   []Watcher
@@ -95,7 +112,7 @@ func newEngine(as []*Analyzer, cfg *Config) *engine {
 		e.done.Go(func() {
 			for in := range q {
 				s.process(in)
-				in.packets, in.cms = in.packets[:0], in.cms[:0]
+				in.reset()
 				e.free.Put(in)
 			}
 		})
@@ -120,37 +137,50 @@ func (e *engine) read(ctx context.Context, src Source) error {
 	}
 }
 
+// frame decodes a frame into the batch of the shard that has the frame before it,
+// where most frames belong, since data comes in trains.
 func (e *engine) frame(f *decode.Frame) {
-	shard := 0
-	in := e.filling[0]
-	in.packets = in.packets[:len(in.packets)+1]
-	p := &in.packets[len(in.packets)-1]
+	in := e.filling[e.at]
+	n := len(in.packets)
+	in.packets = in.packets[:n+1]
+	p := &in.packets[n]
 	e.count(e.decoder.Decode(f, p), p)
+	if e.decoder.GoesOn() && n > 0 {
+		in.goesOn[n/64] |= 1 << (n % 64)
+		e.lookout.goOn(p)
+	} else {
+		in, p = e.place(in, p, f)
+		e.lookout.Add(p)
+	}
+	if len(in.packets) == batchSize {
+		e.send(e.at)
+	}
+}
+
+// place moves a packet to the shard that it belongs to, and looks at what concerns
+// more than that one.
+func (e *engine) place(in *input, p *decode.Packet, f *decode.Frame) (*input, *decode.Packet) {
+	to := 0
+	if p.Status == decode.RoCE && len(e.shards) > 1 {
+		to = bucketOf(p) % len(e.shards)
+	}
+	if to != e.at {
+		in.packets = in.packets[:len(in.packets)-1]
+		e.at, in = to, e.filling[to]
+		in.packets = append(in.packets, *p)
+		p = &in.packets[len(in.packets)-1]
+	}
 	switch {
 	case p.Status == decode.LLDP:
 		e.wire.dcb(p, f)
 	case p.Status == decode.PFC || p.Status == decode.Pause:
 		e.tellAll(p)
-	case p.Status == decode.RoCE && len(e.shards) > 1:
-		if shard = bucketOf(p) % len(e.shards); shard != 0 {
-			to := e.filling[shard]
-			to.packets = append(to.packets, *p)
-			in.packets = in.packets[:len(in.packets)-1]
-			in = to
-			p = &to.packets[len(to.packets)-1]
-		}
-	}
-	if len(e.watch) > 0 {
-		e.lookout.Add(p)
-	}
-	if p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data) {
+	case p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data):
 		if m, ok := managementOf(p, f.Data); ok {
 			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})
 		}
 	}
-	if len(in.packets) == batchSize {
-		e.send(shard)
-	}
+	return in, p
 }
 
 // managementOf reads the message that a packet to the management queue pair

@@ -89,6 +89,19 @@ func (l *Lookout) Add(p *decode.Packet) {
 		l.begin(p, s)
 		l.like = like
 	}
+	l.take(p)
+}
+
+// goOn takes the next frame, which goes on with the message of the one before.
+func (l *Lookout) goOn(p *decode.Packet) {
+	if l.n == 0 || p.Time < l.frames[l.n-1].Time {
+		l.Add(p)
+		return
+	}
+	l.take(p)
+}
+
+func (l *Lookout) take(p *decode.Packet) {
 	l.frames[l.n] = p
 	l.n++
 	l.bytes += int64(p.Len)

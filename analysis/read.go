@@ -12,6 +12,7 @@ import (
 // READ they answer, so that a missing first or last one counts.
 type reads struct {
 	list  []read // oldest first
+	from  int    // those before are done, and nothing borrowed
 	holes holes  // missing responses
 	high  ib.PSN // one past the highest response
 	seen  bool   // high is set
@@ -49,6 +50,34 @@ type lateOne struct {
 
 const readsMax = 64
 
+// settled returns the index of the first READ that may still expect responses.
+func (rd *reads) settled() int {
+	for rd.from < len(rd.list) && rd.list[rd.from].done && !rd.list[rd.from].borrowed {
+		rd.from++
+	}
+	return rd.from
+}
+
+// insert puts a READ at an index; the oldest makes room before, see trim.
+func (rd *reads) insert(i int, e read) {
+	rd.list = slices.Insert(rd.list, i, e)
+	rd.from = min(rd.from, i)
+}
+
+// trim drops the oldest where there is room for no more.
+func (rd *reads) trim() {
+	if len(rd.list) >= readsMax {
+		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
+		rd.from = max(0, rd.from-1)
+	}
+}
+
+// revive has a READ that was done expect responses again.
+func (rd *reads) revive(i int) {
+	rd.list[i].done = false
+	rd.from = min(rd.from, i)
+}
+
 // answered reports whether a response to a READ at psn passed before t.
 func (rd *reads) answered(psn ib.PSN, t int64) bool {
 	for i := range rd.list {
@@ -76,16 +105,14 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 	if resent {
 		s.askedAgain(r, p)
 	}
-	if len(rd.list) >= readsMax {
-		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
-	}
+	rd.trim()
 	i := len(rd.list)
 	if !resent { // late at the tap, it is answered before those that overtook it all the same
 		for i > 0 && !rd.list[i-1].resent && rd.list[i-1].first == 0 && rd.list[i-1].start.After(p.PSN) {
 			i--
 		}
 	}
-	rd.list = slices.Insert(rd.list, i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
+	rd.insert(i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
 }
 
 // askedAgain reads what a repeated READ says about the responses so far: the
@@ -197,7 +224,7 @@ func (e *read) catchUp(seen *recent, end ib.PSN) {
 // starts a message.
 func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 	found := -1
-	for i := range rd.list {
+	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
@@ -227,7 +254,7 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 	}
 	for k := i - 1; k >= 0; k-- {
 		if e := &rd.list[k]; e.done && e.first == 0 && e.cursor == p.PSN {
-			e.done = false
+			rd.revive(k)
 			return k
 		}
 	}
@@ -237,7 +264,7 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 // advance moves every READ that expects the packet: one and the same response
 // serves a READ that stalled and its repetition.
 func (rd *reads) advance(p *decode.Packet, taken int) {
-	for i := range rd.list {
+	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
 		if i == taken || e.done || e.cursor != p.PSN || e.first == 0 && !e.resent {
 			continue
@@ -263,7 +290,7 @@ func (rd *reads) refuse(r *row, psn ib.PSN, t int64) {
 // skip moves every READ that expects what is missing to what came behind it: the
 // same responses are not missing twice.
 func (rd *reads) skip(from, to ib.PSN) {
-	for i := range rd.list {
+	for i := rd.settled(); i < len(rd.list); i++ {
 		if e := &rd.list[i]; !e.done && e.cursor == from && (e.first != 0 || e.resent) && e.known && to.Before(e.end) {
 			e.cursor = to
 		}
@@ -286,7 +313,8 @@ func (rd *reads) askedSince(psn ib.PSN, t int64) int {
 func (rd *reads) reopen(psn ib.PSN) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {
 		if e := &rd.list[i]; e.resent && e.known && !psn.Before(e.start) && psn.Before(e.end) {
-			e.done, e.cursor = false, psn
+			e.cursor = psn
+			rd.revive(i)
 			return i
 		}
 	}
@@ -297,7 +325,7 @@ func (rd *reads) reopen(psn ib.PSN) int {
 // PSN without reaching it, or -1.
 func (rd *reads) covering(p *decode.Packet) int {
 	best, dist := -1, int32(0)
-	for i := range rd.list {
+	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
 		if e.done || p.PSN.Before(e.cursor) {
 			continue
@@ -325,11 +353,9 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 		}
 		return Resent
 	}
-	if len(rd.list) >= readsMax {
-		rd.list = rd.list[:copy(rd.list, rd.list[1:])]
-	}
+	rd.trim()
 	i := rd.placeOf(p.PSN)
-	rd.list = slices.Insert(rd.list, i, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
+	rd.insert(i, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
 	return s.takeResponse(r, g, i, p)
 }
 

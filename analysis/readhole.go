@@ -9,7 +9,7 @@ import (
 
 // passOver closes the READs before index i: a responder answers in order.
 func (s *shard) passOver(r, g *row, i int, p *decode.Packet) {
-	for j := range i {
+	for j := r.req.rec.reads.settled(); j < i; j++ {
 		s.incomplete(r, g, j, p)
 	}
 }
@@ -52,7 +52,7 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 		return
 	}
 	rd := &r.req.rec.reads
-	for j := range rd.list {
+	for j := rd.settled(); j < len(rd.list); j++ {
 		e := &rd.list[j]
 		if e.resent && e.first == 0 {
 			continue // the answer may be to what was sent before it was asked again

@@ -32,7 +32,8 @@ const (
 // fall out, so that a quiet queue pair takes little memory and a long window
 // still finds its round trips and copies.
 type recent struct {
-	slots []sighting // a power of two
+	slots   []sighting // a power of two
+	crossed bool       // some stand in their second place
 }
 
 const (
@@ -47,6 +48,9 @@ func (c *recent) get(psn ib.PSN) *sighting {
 	}
 	if s := &c.slots[c.first(psn)]; s.holds(psn) {
 		return s
+	}
+	if !c.crossed {
+		return nil
 	}
 	if s := &c.slots[c.second(psn)]; s.holds(psn) {
 		return s
@@ -74,7 +78,24 @@ func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
 	if p.ICRC == decode.ICRCBad {
 		flags |= seenBad
 	}
-	*c.place(p.PSN, una) = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+	c.place(p.PSN, una).set(p, flags)
+}
+
+func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
+	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+}
+
+// next returns the slot that place returns for a PSN of which there is no sighting,
+// where that is its first; nil where it is another, or there is one.
+func (c *recent) next(psn, una ib.PSN) *sighting {
+	if len(c.slots) == 0 {
+		return nil
+	}
+	s := &c.slots[c.first(psn)]
+	if s.flags&seenValid != 0 && (s.psn == psn || !s.psn.Before(una)) || c.crossed && c.slots[c.second(psn)].holds(psn) {
+		return nil
+	}
+	return s
 }
 
 // place returns the slot for a PSN: its own, a free one, or else one that is
@@ -88,6 +109,7 @@ func (c *recent) place(psn, una ib.PSN) *sighting {
 		case a.holds(psn) || a.flags&seenValid == 0 || a.psn.Before(una):
 			return a
 		case b.flags&seenValid == 0 || b.psn.Before(una):
+			c.crossed = c.crossed || a != b
 			return b
 		case len(c.slots) >= recentMax:
 			return a
@@ -98,7 +120,7 @@ func (c *recent) place(psn, una ib.PSN) *sighting {
 
 func (c *recent) grow() {
 	old := c.slots
-	c.slots = make([]sighting, 2*len(old))
+	c.slots, c.crossed = make([]sighting, 2*len(old)), false
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
 			*c.place(old[i].psn, old[i].psn.Add(-1<<22)) = old[i] // worth keeping, all of them

@@ -70,13 +70,14 @@ func (c *rowCount) report() report.Flow {
 
 // responses is what a row keeps of the responses that travel in it.
 type responses struct {
-	recent   recent
-	ids      idOrder
-	previous uint16 // the ID of the packet before the newest
-	any      bool
-	high     ib.PSN              // the highest so far
-	again    *[againMax]sighting // those whose PSN came again; nil while none did
-	turn     uint8
+	recent    recent
+	ids       idOrder
+	previous  uint16 // the ID of the packet before the newest
+	any       bool
+	high      ib.PSN              // the highest so far
+	again     *[againMax]sighting // those whose PSN came again; nil while none did
+	againHigh ib.PSN              // the highest of them
+	turn      uint8
 }
 
 const portsMax = 256

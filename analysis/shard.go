@@ -21,6 +21,7 @@ type shard struct {
 	evidence  map[evidenceKey]*evidenceLog
 	totals    report.Totals
 	held      int  // packets that wait, in all bundles
+	atOnce    int  // packets taken with others of their train
 	other     *row // what does not fit under the cap
 }
 
@@ -50,18 +51,49 @@ func (s *shard) process(in *input) {
 	b.Flow, b.Peer, b.Verdict, b.Events = b.Flow[:0], b.Peer[:0], b.Verdict[:0], b.Events[:0]
 	b.CMs, b.Streaks = in.cms, b.Streaks[:0]
 	cms := in.cms
-	for i := range b.Packets {
+	for i := 0; i < len(b.Packets); {
+		end := min(in.train(i), len(b.Packets))
 		var m *ib.CM
 		if len(cms) > 0 && cms[0].Index == i {
 			m, cms = &cms[0].CM, cms[1:]
 		}
 		flow, v := s.packet(&b.Packets[i], m)
-		b.Flow = append(b.Flow, flow)
-		b.Peer = append(b.Peer, s.peerOf(flow))
-		b.Verdict = append(b.Verdict, v)
+		s.judged(flow, v)
 		b.streak(i)
+		for i++; i < end; {
+			i = s.restOf(i, end)
+		}
 	}
 	s.deliver()
+}
+
+// judged notes row and verdict of the batch's next packet.
+func (s *shard) judged(flow FlowID, v Verdict) {
+	b := &s.batch
+	b.Flow = append(b.Flow, flow)
+	b.Peer = append(b.Peer, s.peerOf(flow))
+	b.Verdict = append(b.Verdict, v)
+}
+
+// restOf takes the packets of the batch from index i on, up to end, which go on with
+// the message of the one before: those that tell nothing else at once, or else a
+// single one. It returns how far it came.
+func (s *shard) restOf(i, end int) int {
+	b := &s.batch
+	if flow := b.Flow[i-1]; flow != NoFlow && b.Verdict[i-1] == 0 && !s.rows[flow].retired {
+		if u := s.goOn(s.rows[flow], b.Packets[i:end]); u.n > 0 {
+			for range u.n {
+				s.judged(flow, 0)
+			}
+			b.streakOn(i, &u)
+			s.atOnce += u.n
+			return i + u.n
+		}
+	}
+	flow, v := s.packet(&b.Packets[i], nil)
+	s.judged(flow, v)
+	b.streak(i)
+	return i + 1
 }
 
 // peerOf returns the row that a row is paired with.

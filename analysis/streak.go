@@ -54,6 +54,16 @@ func (b *Batch) streak(i int) {
 		FirstNs: p.Time, LastNs: p.Time})
 }
 
+// streakOn adds a run of packets from index i on, which are alike, to the streaks.
+func (b *Batch) streakOn(i int, u *run) {
+	b.streak(i)
+	r, p := &b.Streaks[len(b.Streaks)-1], &b.Packets[i]
+	r.To += u.n - 1
+	r.Bytes += u.bytes - int64(p.Len)
+	r.Payload += u.payload - int64(p.PayloadLen)
+	r.FirstNs, r.LastNs = min(r.FirstNs, u.first), max(r.LastNs, u.last)
+}
+
 // follows are the opcodes of packets that go on with a message.
 var follows = opcodes(func(op ib.Opcode) bool { return op.Is(ib.IsMiddle|ib.IsLast) && op != ib.CNP })
 

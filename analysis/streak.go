@@ -19,6 +19,9 @@ type Streak struct {
 	Verdict  Verdict
 	Bytes    int64 // on the wire
 	Payload  int64 // bytes
+	Wire     int64 // see decode.Packet.WireLen
+	Even     bool  // all have the payload and the padding of the first, but a LAST one
+	Dense    bool  // each has the PSN behind that of the one before
 	// The earliest and the latest time of the packets. Only a damaged or merged
 	// capture has them in another order than that of the packets.
 	FirstNs, LastNs int64
@@ -43,26 +46,36 @@ func (b *Batch) streak(i int) {
 	if n := len(b.Streaks); n > 0 && follows[p.Op] && !b.Packets[i-1].Op.Is(ib.IsLast) {
 		r := &b.Streaks[n-1]
 		if r.Flow == b.Flow[i] && r.Peer == b.Peer[i] && r.Verdict == b.Verdict[i] && sameStreak(&b.Packets[i-1], p) {
-			r.To++
-			r.Bytes += int64(p.Len)
-			r.Payload += int64(p.PayloadLen)
-			r.FirstNs, r.LastNs = min(r.FirstNs, p.Time), max(r.LastNs, p.Time)
+			u := runOf(p)
+			r.add(&u, p.PSN == b.Packets[i-1].PSN.Add(1), p.Op.Is(ib.IsLast) || sameSize(p, &b.Packets[r.From]))
 			return
 		}
 	}
 	b.Streaks = append(b.Streaks, Streak{From: i, To: i + 1, Flow: b.Flow[i], Peer: b.Peer[i], Verdict: b.Verdict[i], Bytes: int64(p.Len), Payload: int64(p.PayloadLen),
-		FirstNs: p.Time, LastNs: p.Time})
+		Wire: int64(p.WireLen()), Even: true, Dense: true, FirstNs: p.Time, LastNs: p.Time})
 }
 
-// streakOn adds a run of packets from index i on, which are alike, to the streaks.
-func (b *Batch) streakOn(i int, u *run) {
-	b.streak(i)
-	r, p := &b.Streaks[len(b.Streaks)-1], &b.Packets[i]
-	r.To += u.n - 1
-	r.Bytes += u.bytes - int64(p.Len)
-	r.Payload += u.payload - int64(p.PayloadLen)
+// add adds a run of packets behind the others.
+func (r *Streak) add(u *run, dense, even bool) {
+	r.To += u.n
+	r.Bytes += u.bytes
+	r.Payload += u.payload
+	r.Wire += u.wire
+	r.Dense, r.Even = r.Dense && dense, r.Even && even && u.even
 	r.FirstNs, r.LastNs = min(r.FirstNs, u.first), max(r.LastNs, u.last)
 }
+
+// streakOn adds a run of MIDDLE packets from index i on, which are alike and whose
+// PSNs follow each other, to the streaks.
+func (b *Batch) streakOn(i int, u *run) {
+	if b.streak(i); u.n > 1 {
+		r, p, first := &b.Streaks[len(b.Streaks)-1], &b.Packets[i], runOf(&b.Packets[i])
+		rest := u.without(&first)
+		r.add(&rest, true, sameSize(p, b.Head(r)))
+	}
+}
+
+func sameSize(p, q *decode.Packet) bool { return p.PayloadLen == q.PayloadLen && p.PadCnt == q.PadCnt }
 
 // follows are the opcodes of packets that go on with a message.
 var follows = opcodes(func(op ib.Opcode) bool { return op.Is(ib.IsMiddle|ib.IsLast) && op != ib.CNP })

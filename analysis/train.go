@@ -14,17 +14,34 @@ import (
 type run struct {
 	n              int
 	bytes, payload int64
+	wire           int64 // see Streak
+	even           bool  // all are of one size
 	first, last    int64 // times
 }
 
-func (u *run) add(p *decode.Packet) {
+func runOf(p *decode.Packet) run {
+	return run{1, int64(p.Len), int64(p.PayloadLen), int64(p.WireLen()), true, p.Time, p.Time}
+}
+
+// add adds a packet to the run that the packets before it are.
+func (u *run) add(p, before *decode.Packet) {
 	if u.n == 0 {
-		u.first, u.last = p.Time, p.Time
+		*u = runOf(p)
+		return
 	}
 	u.n++
 	u.bytes += int64(p.Len)
 	u.payload += int64(p.PayloadLen)
+	u.wire += int64(p.WireLen())
+	u.even = u.even && sameSize(p, before)
 	u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
+}
+
+// without returns the run without one of its packets, but for its times.
+func (u *run) without(x *run) run {
+	rest := *u
+	rest.n, rest.bytes, rest.payload, rest.wire = u.n-x.n, u.bytes-x.bytes, u.payload-x.payload, u.wire-x.wire
+	return rest
 }
 
 // goOn takes as many packets as it can that go on with the message of the newest
@@ -101,7 +118,7 @@ func (r *row) requestsOn(ps []decode.Packet) (u run) {
 		r.sawRequest(p)
 		q.cur = p.PSN.Add(1)
 		r.mtuOf(p)
-		u.add(p)
+		u.add(p, &ps[max(0, i-1)])
 	}
 	if u.n > 0 {
 		p := &ps[u.n-1]
@@ -151,7 +168,7 @@ func (g *row) responsesOn(ps []decode.Packet) (u run) {
 		slot.set(p, 0)
 		e.cursor = p.PSN.Add(1)
 		g.mtuOf(p)
-		u.add(p)
+		u.add(p, &ps[max(0, i-1)])
 	}
 	if u.n > 0 {
 		q.answeredOn(e, &ps[u.n-1])

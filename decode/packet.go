@@ -174,6 +174,10 @@ func (p *Packet) IsSequenceNAK() bool {
 	return p.HasSyndrome() && p.Syndrome&0x7F == ib.NAKPSNSequence
 }
 
+// WireLen returns what the packet took of the wire, at least its payload where a
+// mirror cut the frame.
+func (p *Packet) WireLen() uint32 { return max(p.Len, p.PayloadLen) }
+
 // MovesData reports whether the packet carries, asks for or returns user data
 // (SEND, WRITE, READ response, atomics) outside the management queue pairs: the
 // packets that fill links, and that hashing must spread.

@@ -63,7 +63,7 @@ func (c *congestion) Observe(b *analysis.Batch) {
 		case p.IsSequenceNAK():
 			f.refused(p, c.near)
 		case p.MovesData():
-			f.data(b.Packets[r.From:r.To])
+			f.data(b, r)
 		}
 		if p.BECN {
 			f.becn += r.Len()
@@ -110,8 +110,8 @@ func (f *congestionFlow) refused(p *decode.Packet, near int64) {
 }
 
 // data takes data frames that are marked alike.
-func (f *congestionFlow) data(ps []decode.Packet) {
-	p, n := &ps[0], int64(len(ps))
+func (f *congestionFlow) data(b *analysis.Batch, r *analysis.Streak) {
+	p, n := b.Head(r), r.Len()
 	if p.Version != 2 {
 		return // no switch marks a GRH
 	}
@@ -127,9 +127,7 @@ func (f *congestionFlow) data(ps []decode.Packet) {
 		f.marks = &markTimes{shift: firstShift, base: p.Time >> firstShift} // once in a row's life
 	}
 	if f.marks != nil {
-		for i := range ps {
-			f.marks.sent(&ps[i])
-		}
+		f.marks.sentAll(b, r)
 	}
 }
 

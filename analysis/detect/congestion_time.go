@@ -28,6 +28,19 @@ const (
 	firstShift = 16 // 66 µs
 )
 
+// sentAll counts data frames.
+func (m *markTimes) sentAll(b *analysis.Batch, r *analysis.Streak) {
+	if b.Head(r).ECN != decode.CE {
+		if last := m.bin(r.LastNs); last == m.bin(r.FirstNs) {
+			m.bins[last].data += r.Len()
+			return
+		}
+	}
+	for i := r.From; i < r.To; i++ {
+		m.sent(&b.Packets[i])
+	}
+}
+
 // sent counts a data frame, from the first marked one on.
 func (m *markTimes) sent(p *decode.Packet) {
 	marked := p.ECN == decode.CE

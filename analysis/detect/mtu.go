@@ -72,7 +72,7 @@ func (m *mtu) Observe(b *analysis.Batch) {
 			m.response(ps, r)
 		}
 		if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
-			at(&m.flows, r.Flow).payload(ps)
+			at(&m.flows, r.Flow).payload(ps, r)
 		}
 	}
 }
@@ -89,21 +89,33 @@ func (f *mtuFlow) negotiated(p *decode.Packet, c *ib.CM) {
 
 // payload takes packets of one message, of which the last one's payload may have
 // any length.
-func (f *mtuFlow) payload(ps []decode.Packet) {
+func (f *mtuFlow) payload(ps []decode.Packet, r *analysis.Streak) {
 	if f.payloads == nil {
 		f.payloads = new(payloadSizes) // once in a row's life
 	}
-	for i := range ps {
-		p := &ps[i]
-		if !p.Op.Is(ib.IsFirst|ib.IsMiddle) || p.PayloadLen < 256 || p.PayloadLen > 4096 || p.PayloadLen&(p.PayloadLen-1) != 0 {
-			continue
-		}
-		s := &f.payloads[bits.TrailingZeros32(p.PayloadLen)-8]
-		if s.n == 0 {
-			s.firstFrame, s.firstNs = int64(p.Frame), p.Time
-		}
-		s.n, s.lastFrame, s.lastNs = s.n+1, int64(p.Frame), p.Time
+	if ps[len(ps)-1].Op.Is(ib.IsLast) {
+		ps = ps[:len(ps)-1]
 	}
+	if r.Even {
+		f.payloads.count(ps)
+		return
+	}
+	for i := range ps {
+		f.payloads.count(ps[i : i+1])
+	}
+}
+
+// count counts packets of the same payload, where that may be a path MTU.
+func (s *payloadSizes) count(ps []decode.Packet) {
+	p, last := &ps[0], &ps[len(ps)-1]
+	if p.PayloadLen < 256 || p.PayloadLen > 4096 || p.PayloadLen&(p.PayloadLen-1) != 0 {
+		return
+	}
+	x := &s[bits.TrailingZeros32(p.PayloadLen)-8]
+	if x.n == 0 {
+		x.firstFrame, x.firstNs = int64(p.Frame), p.Time
+	}
+	x.n, x.lastFrame, x.lastNs = x.n+int64(len(ps)), int64(last.Frame), last.Time
 }
 
 func (m *mtu) request(ps []decode.Packet, r *analysis.Streak) {
@@ -112,12 +124,12 @@ func (m *mtu) request(ps []decode.Packet, r *analysis.Streak) {
 		f.requests = &requestSizes{una: p.PSN, high: p.PSN, previous: p.PSN.Add(-1)} // once in a row's life
 	}
 	if r.Peer == analysis.NoFlow || int(r.Peer) >= len(m.flows) {
-		f.requests.sentAll(ps)
+		f.requests.sentAll(ps, r)
 		return
 	}
 	peer := &m.flows[r.Peer]
 	m.catchUp(f, peer)
-	back := f.requests.sentAll(ps)
+	back := f.requests.sentAll(ps, r)
 	switch replies := peer.replies; {
 	case replies == nil:
 	case r.Verdict&analysis.Resent == 0:
@@ -143,6 +155,10 @@ func (m *mtu) response(ps []decode.Packet, r *analysis.Streak) {
 	if f.replies == nil && ps[0].Op.Is(ib.IsReadResponse) {
 		f.replies = new(replySizes) // once in a row's life
 	}
+	if r.Len() > 1 && r.Dense && r.Even {
+		f.responses(ps, r, requests)
+		return
+	}
 	for i := range ps {
 		p := &ps[i]
 		switch end, ok := reached(p); {
@@ -156,6 +172,23 @@ func (m *mtu) response(ps []decode.Packet, r *analysis.Streak) {
 			f.replies.sent(p)
 		}
 	}
+}
+
+// responses takes packets of one response, one behind the other.
+func (f *mtuFlow) responses(ps []decode.Packet, r *analysis.Streak, requests *requestSizes) {
+	end, ns := ps[len(ps)-1].PSN.Add(1), ps[len(ps)-1].Time
+	switch {
+	case r.Peer == analysis.NoFlow:
+		f.early = answer{end, f.early.n + r.Len(), ns}
+	case requests == nil:
+	case ps[0].PSN.Before(requests.una) || end.Sub(requests.high) > 1<<16:
+		for i := range ps {
+			requests.answered(&ps[i])
+		}
+	default:
+		requests.reach(answer{end, r.Len(), ns})
+	}
+	f.replies.sentAll(ps)
 }
 
 // packetSize returns the bytes of the IP packet, however it was wrapped for the

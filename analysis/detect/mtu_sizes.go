@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -109,10 +110,17 @@ func (s *requestSizes) sent(p *decode.Packet) (back bool) {
 
 // sentAll takes requests of one message; it reports whether the requester stepped
 // back to the first of them.
-func (s *requestSizes) sentAll(ps []decode.Packet) (back bool) {
+func (s *requestSizes) sentAll(ps []decode.Packet, r *analysis.Streak) (back bool) {
+	const few = 3
+	tail := len(ps) - 1
+	skip := tail >= few && r.Dense && r.Even && !ps[0].PSN.Before(s.high) && !s.una.After(ps[0].PSN)
 	back = s.sent(&ps[0])
-	for i := range ps[1:] {
-		s.sent(&ps[1+i])
+	for i := 1; i <= tail; i++ {
+		s.sent(&ps[i])
+		if skip && i == 1 { // those between tell the same
+			s.previous, s.high = ps[tail-1].PSN, ps[tail].PSN
+			i = tail - 1
+		}
 	}
 	return back
 }
@@ -234,6 +242,16 @@ func (s *replySizes) sent(p *decode.Packet) {
 	s.most = max(s.most, e.size)
 	*e = reply{p.PSN, p.PSN.Add(1), size, p.Frame, p.Time}
 	s.next = (s.next + 1) % uint8(len(s.list))
+}
+
+// sentAll takes the packets of a response, one behind the other, all of the same
+// size but for the ends.
+func (s *replySizes) sentAll(ps []decode.Packet) {
+	tail := &ps[len(ps)-1]
+	s.sent(&ps[0])
+	s.frames += int64(len(ps) - 1)
+	e := &s.list[(int(s.next)+len(s.list)-1)%len(s.list)]
+	e.end, e.size = tail.PSN.Add(1), max(e.size, packetSize(&ps[1]), packetSize(tail))
 }
 
 // askedAgain forgets the responses from the PSN of a repeated READ on: they did

@@ -71,9 +71,8 @@ func (o *pfc) Observe(b *analysis.Batch) {
 				f.used, f.src, f.dst, f.vlan, f.ttl, f.v2 = true, p.SrcMAC, p.DstMAC, p.VLAN, p.TTL, p.Version == 2
 			}
 			if p.MovesData() {
-				for n := r.From; n < r.To; n++ {
-					o.data(f, &b.Packets[n])
-				}
+				o.data(f, p)
+				o.dataOn(f, b.Packets[r.From+1:r.To])
 			}
 		}
 	}
@@ -129,6 +128,30 @@ func (o *pfc) data(f *pfcFlow, p *decode.Packet) {
 		f.usual = max(1, (7*f.usual+gap)/8)
 	}
 	f.data, f.last = true, max(f.last, p.Time)
+}
+
+// dataOn takes further frames of a message, between which no pause came.
+func (o *pfc) dataOn(f *pfcFlow, ps []decode.Packet) {
+	if !f.calm {
+		for i := range ps {
+			o.data(f, &ps[i])
+		}
+		return
+	}
+	times := o.cfg.Limits.PauseSilence
+	for i := range ps {
+		t := ps[i].Time
+		gap := t - f.last
+		switch {
+		case gap < 0:
+			continue
+		case f.usual == 0:
+			f.usual = max(1, gap)
+		case gap < times*f.usual:
+			f.usual = max(1, (7*f.usual+gap)/8)
+		}
+		f.last = t
+	}
 }
 
 // held notes what of the gap before a data frame was paused.

@@ -103,10 +103,7 @@ func (r *reaction) Observe(b *analysis.Batch) {
 				at(&r.flows, sender).told(p, r.limits)
 			}
 		case p.MovesData():
-			f := at(&r.flows, run.Flow)
-			for n := run.From; n < run.To; n++ {
-				f.sent(&b.Packets[n])
-			}
+			at(&r.flows, run.Flow).sentAll(b, run)
 		}
 	}
 }
@@ -143,11 +140,23 @@ func (f *senderRate) last(n int64) (sum int64) {
 	return sum
 }
 
-func (f *senderRate) sent(p *decode.Packet) {
-	if p.Time>>rateWindow > f.window {
-		f.advance(p.Time)
+// sentAll takes data frames.
+func (f *senderRate) sentAll(b *analysis.Batch, r *analysis.Streak) {
+	if r.FirstNs>>rateWindow == r.LastNs>>rateWindow {
+		f.sent(b.Head(r).Time, uint32(r.Wire))
+		return
 	}
-	n := lengthOf(p)
+	for i := r.From; i < r.To; i++ {
+		p := &b.Packets[i]
+		f.sent(p.Time, p.WireLen())
+	}
+}
+
+// sent takes n bytes of a time.
+func (f *senderRate) sent(t int64, n uint32) {
+	if t>>rateWindow > f.window {
+		f.advance(t)
+	}
 	f.bytes[f.window&3] += n
 	if f.runs == nil {
 		return
@@ -165,10 +174,6 @@ func (f *senderRate) sent(p *decode.Packet) {
 		run.wentOn = true
 	}
 }
-
-// lengthOf is what a packet took of the wire, at least its payload where a mirror
-// cut the frame.
-func lengthOf(p *decode.Packet) uint32 { return max(p.Len, p.PayloadLen) }
 
 // told takes a CNP for the sender.
 func (f *senderRate) told(p *decode.Packet, l *analysis.Limits) {
@@ -254,7 +259,7 @@ func (w *fastest) Watch(ts []analysis.Train, _ analysis.Sorts) {
 	f := *w // what changes with each frame stays in registers
 	for i := range ts {
 		for _, p := range ts[i].Packets {
-			length := int64(lengthOf(p))
+			length := int64(p.WireLen())
 			if n := p.Time >> rateWindow; n != f.window {
 				f.most = max(f.most, f.bytes)
 				f.window, f.bytes = n, 0

@@ -144,6 +144,11 @@ func (r *row) countFirst(p *decode.Packet) {
 	if p.HasSyndrome() && p.Syndrome.Type() == ib.ACK {
 		c.Acks++
 	}
+	r.mtuOf(p)
+}
+
+// mtuOf keeps the payload of a packet as path MTU, if it is none of the last.
+func (r *row) mtuOf(p *decode.Packet) {
 	if p.Op.Is(ib.IsFirst|ib.IsMiddle) && validMTU(p.PayloadLen) {
 		r.mtu = p.PayloadLen
 	}

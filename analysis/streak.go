@@ -65,7 +65,7 @@ func (r *Streak) add(u *run, dense, even bool) {
 	r.FirstNs, r.LastNs = min(r.FirstNs, u.first), max(r.LastNs, u.last)
 }
 
-// streakOn adds a run of MIDDLE packets from index i on, which are alike and whose
+// streakOn adds a run of packets of one message from index i on, which are alike and whose
 // PSNs follow each other, to the streaks.
 func (b *Batch) streakOn(i int, u *run) {
 	if b.streak(i); u.n > 1 {

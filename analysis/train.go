@@ -15,7 +15,7 @@ type run struct {
 	n              int
 	bytes, payload int64
 	wire           int64 // see Streak
-	even           bool  // all are of one size
+	even           bool  // all are of one size, but a LAST one
 	first, last    int64 // times
 }
 
@@ -33,7 +33,7 @@ func (u *run) add(p, before *decode.Packet) {
 	u.bytes += int64(p.Len)
 	u.payload += int64(p.PayloadLen)
 	u.wire += int64(p.WireLen())
-	u.even = u.even && sameSize(p, before)
+	u.even = u.even && (p.Op.Is(ib.IsLast) || sameSize(p, before))
 	u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
 }
 
@@ -79,15 +79,8 @@ func (r *row) countOn(u *run, p *decode.Packet) {
 	r.suspect = false
 }
 
-// mtuOf keeps the payload of a MIDDLE packet as path MTU.
-func (r *row) mtuOf(p *decode.Packet) {
-	if validMTU(p.PayloadLen) {
-		r.mtu = p.PayloadLen
-	}
-}
-
-// requestsOn takes MIDDLE requests that follow each other, sent for the first
-// time, while nothing is in doubt.
+// requestsOn takes requests of one message that follow each other, sent for the
+// first time, while nothing is in doubt.
 func (r *row) requestsOn(ps []decode.Packet) (u run) {
 	q := &r.req
 	if !q.started || !q.known || q.cur != q.high || !q.quiet() {
@@ -95,7 +88,7 @@ func (r *row) requestsOn(ps []decode.Packet) (u run) {
 	}
 	for i := range ps {
 		p := &ps[i]
-		if p.PSN != q.cur || p.PSN == q.first || !p.Op.Is(ib.IsMiddle) || p.ICRC == decode.ICRCBad {
+		if p.PSN != q.cur || p.PSN == q.first || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad {
 			break
 		}
 		slot := q.recent.next(p.PSN, q.una)
@@ -117,6 +110,7 @@ func (r *row) requestsOn(ps []decode.Packet) (u run) {
 		}
 		r.sawRequest(p)
 		q.cur = p.PSN.Add(1)
+		r.countMessage(p)
 		r.mtuOf(p)
 		u.add(p, &ps[max(0, i-1)])
 	}
@@ -124,7 +118,7 @@ func (r *row) requestsOn(ps []decode.Packet) (u run) {
 		p := &ps[u.n-1]
 		q.high = q.cur
 		q.lastFresh, q.newest, q.last, q.lastFrame = p.Time, p.Time, p.Time, p.Frame
-		q.sentOn(&ps[0], p)
+		q.sentOn(ps[:u.n])
 	}
 	return u
 }
@@ -135,11 +129,18 @@ func (q *requests) quiet() bool {
 	return rec == nil || len(rec.tent) == 0 && !rec.pass.late
 }
 
-// sentOn is sentFirst of MIDDLE packets one behind the other.
-func (q *requests) sentOn(first, last *decode.Packet) {
-	if m := q.sent; m != nil && m.open {
-		m.open, m.want = first.PSN == m.want, last.PSN.Add(1)
+// sentOn is sentFirst of MIDDLE packets one behind the other, behind which a LAST
+// one may stand.
+func (q *requests) sentOn(ps []decode.Packet) {
+	m, n := q.sent, len(ps)-1
+	if m == nil || !m.open {
+		return
 	}
+	if ps[0].PSN != m.want {
+		n = 0
+	}
+	m.want = m.want.Add(ps[n].PSN.Sub(ps[0].PSN))
+	q.sentFirst(&ps[n])
 }
 
 // responsesOn takes MIDDLE responses of row g to one READ, which follow each
@@ -153,7 +154,7 @@ func (g *row) responsesOn(ps []decode.Packet) (u run) {
 	}
 	for i := range ps {
 		p := &ps[i]
-		if p.PSN != e.cursor || !p.PSN.Before(until) || !p.Op.Is(ib.IsMiddle) || p.ICRC == decode.ICRCBad ||
+		if p.PSN != e.cursor || !p.PSN.Before(until) || !p.Op.Is(ib.IsMiddle) || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad ||
 			!p.PSN.After(c.high) || c.sawAgain(p.PSN) || q.recent.get(p.PSN) != nil {
 			break
 		}

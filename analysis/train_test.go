@@ -80,7 +80,7 @@ func (s *script) disturb(rng *rand.Rand, from, rate int) {
 		if rng.IntN(400) >= rate {
 			continue
 		}
-		switch rng.IntN(7) {
+		switch rng.IntN(9) {
 		case 0:
 			s.packets = slices.Delete(s.packets, i, i+1)
 		case 1:
@@ -95,6 +95,10 @@ func (s *script) disturb(rng *rand.Rand, from, rate int) {
 		case 5:
 			s.packets[i].IPID -= 300
 		case 6:
+			s.packets[i].ICRC = decode.ICRCUnchecked
+		case 7:
+			s.packets[i].PayloadLen = 512
+		case 8:
 			s.packets[i].PSN = s.packets[i].PSN.Add(rng.Int32N(2000) - 1000)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 
 // rowEnds is what the frames of a row say of the two adapters.
 type rowEnds struct {
+	requests int64   // of RC and XRC
+	data     int64   // other packets than those of the management queue pairs
+	first    int64   // frame
 	src, dst [6]byte // as in the first frame
 	any      bool
-	varies   bool  // later frames have others
-	requests int64 // of RC and XRC
-	data     int64 // other packets than those of the management queue pairs
-	first    int64 // frame
+	varies   bool // later frames have others
 }
 
 // seen takes n frames that bear the addresses of p.
@@ -51,8 +51,8 @@ func (c *connection) endsTable(r *report.Report) report.Table {
 		Columns: append(columns("", "rows", "requests", "data_frames"), report.Column{Name: "first_frame", Kind: report.Floor},
 			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak})}
 	index := map[[5]string]int{}
-	for id := range c.rows {
-		e, f := &c.rows[id].ends, &r.Flows[id]
+	for id, row := range c.rows.of(r) {
+		e, f := &row.ends, &r.Flows[id]
 		if f.Src == report.Other || !e.any {
 			continue
 		}

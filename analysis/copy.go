@@ -164,7 +164,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c.any = true
 	c.previous = c.ids.last
 	c.ids.newest(p.IPID, g.rises(&c.ids))
-	c.remember(p)
+	c.remember(p, g.bundle.recentMost)
 	return false
 }
 
@@ -201,7 +201,7 @@ func (e *sighting) isLike(p *decode.Packet) bool {
 // remember keeps a response. One with the PSN of another, as an ACK that is
 // sent for each duplicate, does not push that one out at once: its copy may come
 // behind both.
-func (c *responses) remember(p *decode.Packet) {
+func (c *responses) remember(p *decode.Packet, most uint16) {
 	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
 		flags = e.flags & seenCopied
@@ -214,7 +214,7 @@ func (c *responses) remember(p *decode.Packet) {
 		c.again[c.turn%againMax] = *e
 		c.turn++
 	}
-	c.recent.put(p, flags, p.PSN.Add(-copyReach))
+	c.recent.put(p, flags, p.PSN.Add(-copyReach), most)
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.

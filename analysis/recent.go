@@ -38,7 +38,21 @@ type recent struct {
 const (
 	recentMin = 4
 	recentMax = 256
+	// recentFew is how many slots any sequence may have, and recentAll how many
+	// those of a bucket of rows may have together beyond that. Where there are
+	// thousands of queue pairs none has many packets under way.
+	recentFew = 16
+	recentAll = 1 << 15
 )
+
+// recentMost returns how many slots a sequence may have among so many rows.
+func recentMost(rows int) int {
+	most := recentMax
+	for most > recentFew && most*rows > recentAll {
+		most /= 2
+	}
+	return most
+}
 
 // get returns the last sighting of psn, or nil.
 func (c *recent) get(psn ib.PSN) *sighting {
@@ -66,20 +80,21 @@ func (c *recent) second(psn ib.PSN) uint32 {
 	return uint32(psn) * 0x9E3779B1 >> 16 & uint32(len(c.slots)-1)
 }
 
-// put records a sighting. Those of PSNs from una on are worth keeping.
-func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
+// put records a sighting. Those of PSNs from una on are worth keeping, in at most
+// so many slots.
+func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, most uint16) {
 	if len(c.slots) == 0 {
 		c.slots = make([]sighting, recentMin)
 	}
 	if p.ICRC == decode.ICRCBad {
 		flags |= seenBad
 	}
-	*c.place(p.PSN, una) = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+	*c.place(p.PSN, una, most) = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
 }
 
 // place returns the slot for a PSN: its own, a free one, or else one that is
 // worth least.
-func (c *recent) place(psn, una ib.PSN) *sighting {
+func (c *recent) place(psn, una ib.PSN, most uint16) *sighting {
 	for {
 		a, b := &c.slots[c.first(psn)], &c.slots[c.second(psn)]
 		switch {
@@ -89,7 +104,7 @@ func (c *recent) place(psn, una ib.PSN) *sighting {
 			return a
 		case b.flags&seenValid == 0 || b.psn.Before(una):
 			return b
-		case len(c.slots) >= recentMax:
+		case len(c.slots) >= int(most):
 			return a
 		}
 		c.grow()
@@ -101,7 +116,7 @@ func (c *recent) grow() {
 	c.slots = make([]sighting, 2*len(old))
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			*c.place(old[i].psn, old[i].psn.Add(-1<<22)) = old[i] // worth keeping, all of them
+			*c.place(old[i].psn, old[i].psn.Add(-1<<22), recentMax) = old[i] // worth keeping, all of them
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 		return Copy
 	}
 	q.ids.newest(p.IPID, false)
-	q.recent.put(p, 0, p.PSN)
+	q.recent.put(p, 0, p.PSN, r.bundle.recentMost)
 	r.countMessage(p)
 	return 0
 }
@@ -282,6 +282,7 @@ func (s *shard) newRow(p *decode.Packet, r *row) *row {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
+	r.bundle.recentMost = uint16(recentMost(s.rowCount[bucket]))
 	r.id, r.version, r.transport, r.qp = FlowID(len(s.rows)), p.Version, rowTransport(p.Op), p.QP
 	r.suspect = p.ICRC == decode.ICRCBad
 	if r.transport == ib.UD {

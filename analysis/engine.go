@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -254,7 +255,11 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	}
 	e.done.Wait()
 	for _, s := range e.shards {
+		s.dismiss()
 		n += len(s.rows)
+	}
+	if n > manyRows {
+		runtime.GC()
 	}
 	sum.Flows = make([]report.Flow, 0, n)
 	out := make([]*report.Report, len(e.shards))
@@ -274,6 +279,20 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	return out
 }
 
+// manyRows is from how many rows on what a shard gives up is collected at once, for
+// the report needs as much again.
+const manyRows = 1 << 13
+
+// dismiss gives up what nothing but further packets asks for.
+func (s *shard) dismiss() {
+	for _, r := range s.rows {
+		b := r.bundle
+		b.rows, b.asking, b.held, b.conns = [2][]*row{}, [2][]*row{}, nil, nil
+		r.peer, r.cand, r.win, r.req, r.rsp = nil, nil, window{}, requests{}, responses{}
+	}
+	s.bundles, s.udSenders, s.index, s.last, s.batch = nil, nil, rowTable{}, nil, Batch{}
+}
+
 // report returns what the shard has counted so far.
 func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
 
@@ -281,18 +300,20 @@ func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
 // what has been reported, piece by piece, for a report may be as large.
 func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
-	for _, row := range s.rows {
-		if row == s.other {
-			f := row.count.report()
-			f.Src, f.Dst = report.Other, report.Other
-			r.Flows = append(r.Flows, f)
-			continue
-		}
-		r.Flows = append(r.Flows, row.report())
-	}
 	suspects := s.suspects()
+	for i, row := range s.rows {
+		f := row.report()
+		if row == s.other {
+			f = row.count.report()
+			f.Src, f.Dst = report.Other, report.Other
+		}
+		r.Flows = append(r.Flows, f)
+		if end {
+			s.rows[i] = nil
+		}
+	}
 	if end {
-		s.rows, s.bundles, s.udSenders, s.other, s.index, s.batch = nil, nil, nil, nil, rowTable{}, Batch{}
+		s.rows, s.other = nil, nil
 	}
 	for i, o := range s.observers {
 		o.Report(r)

@@ -244,8 +244,11 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 // repeated tells a further copy of a CNP, which carries no sequence number to
 // know it by. A notification point spaces its CNPs by microseconds.
 func (s *shard) repeated(r *row, p *decode.Packet) Verdict {
-	last := r.cnp
-	r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
+	if r.cnp == nil {
+		r.cnp = new(sighting) // once in a row's life
+	}
+	last := *r.cnp
+	*r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
 	if last.flags == 0 || last.id != p.IPID {
 		return 0
 	}

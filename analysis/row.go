@@ -11,41 +11,44 @@ import (
 // row is everything that travels from one address to another towards one
 // queue pair: requests of the peer's send queue, and responses to that queue
 // pair's own requests.
+//
+// There may be a hundred thousand of them, so that fields stand in an order that
+// leaves no gaps.
 type row struct {
-	id        FlowID
 	bundle    *bundle
-	dir       uint8 // 0 from the bundle's lower address to the higher one
+	peer      *row
+	id        FlowID
+	qp        uint32
+	srcQP     uint32 // UD
+	hash      uint32 // of its packets
+	peerQP    uint32
+	mtu       uint32 // of First and Middle payloads here, or of CM; 0 unknown
+	dir       uint8  // 0 from the bundle's lower address to the higher one
 	version   uint8
 	vlan      uint8 // which of the bundle's tags, where they tell tenants apart
 	tag       uint8 // number of its first packet's, in the bundle
 	transport ib.Transport
-	qp        uint32
-	srcQP     uint32 // UD
-	hash      uint32 // of its packets
-	peer      *row
-	peerQP    uint32
-	peerBy    string // empty while unknown
-	retired   bool   // the queue pair number was given to a new connection
-	shared    bool   // UD: its sender has other rows, too
+	peerBy    peerBy
+	retired   bool // the queue pair number was given to a new connection
+	shared    bool // UD: its sender has other rows, too
 	// suspect marks a row of a single frame with a bad ICRC. Its numbers may be
 	// the damage, so the report leaves it out; a second frame clears it.
-	suspect bool
+	suspect  bool
+	counting bool   // msn changes
+	msn      uint32 // of the last ACK, while the row has no partner
 
 	count rowCount
 	dscps uint64   // a bit for each
 	ports []uint16 // UDP source ports, at most portsMax
 	vlans []uint16
-	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
 
-	win      window
-	cnp      sighting // the last CNP
-	req      requests
-	rsp      responses
-	cand     []candidate // rows that the responses here may answer, while several may
-	tries    uint32      // searches for them
-	looked   uint32      // number of the newest row at the last search
-	msn      uint32      // of the last ACK, while the row has no partner
-	counting bool        // that number changes
+	win    window
+	req    requests
+	rsp    responses
+	cnp    *sighting   // the last CNP; nil while there was none
+	cand   []candidate // rows that the responses here may answer, while several may
+	tries  uint32      // searches for them
+	looked uint32      // number of the newest row at the last search
 }
 
 // rowCount is what the engine itself counts of a row, which is far less than a
@@ -71,11 +74,11 @@ func (c *rowCount) report() report.Flow {
 // responses is what a row keeps of the responses that travel in it.
 type responses struct {
 	recent   recent
+	again    *[againMax]sighting // those whose PSN came again; nil while none did
+	high     ib.PSN              // the highest so far
 	ids      idOrder
 	previous uint16 // the ID of the packet before the newest
 	any      bool
-	high     ib.PSN              // the highest so far
-	again    *[againMax]sighting // those whose PSN came again; nil while none did
 	turn     uint8
 }
 
@@ -166,9 +169,9 @@ func (r *row) report() report.Flow {
 		qp := r.srcQP
 		f.SrcQP = &qp
 	}
-	if r.peerBy != "" {
+	if r.peerBy != byNothing {
 		qp := r.peerQP
-		f.PeerQP, f.PeerBy = &qp, r.peerBy
+		f.PeerQP, f.PeerBy = &qp, r.peerBy.String()
 	}
 	if r.bundle.tenant {
 		vni := r.bundle.vni

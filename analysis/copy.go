@@ -164,7 +164,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c.any = true
 	c.previous = c.ids.last
 	c.ids.newest(p.IPID, g.rises(&c.ids))
-	c.remember(p, g.bundle.recentMost)
+	c.remember(p, g.responsesMost())
 	return false
 }
 
@@ -215,6 +215,20 @@ func (c *responses) remember(p *decode.Packet, most uint16) {
 		c.turn++
 	}
 	c.recent.put(p, flags, p.PSN.Add(-copyReach), most)
+}
+
+// responsesMost is how many responses are kept: while it is not known what they
+// answer all that can be, and then, where there are many rows, a quarter of what
+// requests may have, for nothing but their copies asks for them.
+func (g *row) responsesMost() uint16 {
+	most := g.bundle.recentMost
+	switch {
+	case g.peer == nil:
+		return recentMax
+	case most > recentMax/4:
+		return most
+	}
+	return max(most/4, recentFew/2)
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.

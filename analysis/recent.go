@@ -42,7 +42,7 @@ const (
 	// those of a bucket of rows may have together beyond that. Where there are
 	// thousands of queue pairs none has many packets under way.
 	recentFew = 16
-	recentAll = 1 << 15
+	recentAll = 1 << 14
 )
 
 // recentMost returns how many slots a sequence may have among so many rows.

@@ -58,7 +58,7 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 }
 
 func TestThereAreFewerSightingsOfEachOfManyRows(t *testing.T) {
-	for rows, want := range map[int]int{1: recentMax, 128: recentMax, 129: recentMax / 2, 512: 64, 1024: 32, 1 << 20: recentFew} {
+	for rows, want := range map[int]int{1: recentMax, 64: recentMax, 65: recentMax / 2, 256: 64, 512: 32, 1 << 20: recentFew} {
 		if got := recentMost(rows); got != want {
 			t.Errorf("%d slots of each of %d rows, want %d", got, rows, want)
 		}

@@ -38,9 +38,10 @@ type row struct {
 	msn      uint32 // of the last ACK, while the row has no partner
 
 	count rowCount
-	dscps uint64   // a bit for each
-	ports []uint16 // UDP source ports, at most portsMax
-	vlans []uint16
+	dscps uint64 // a bit for each
+	more  *rowMore
+	port  uint16 // UDP source port of the newest packet that has one
+	ports uint16 // how many there were, at most portsMax
 
 	win    window
 	req    requests
@@ -49,6 +50,17 @@ type row struct {
 	cand   []candidate // rows that the responses here may answer, while several may
 	tries  uint32      // searches for them
 	looked uint32      // number of the newest row at the last search
+}
+
+// rowMore is what of a row the frames bear that have more than a queue pair's
+// one source port: the others, and VLANs.
+type rowMore struct{ ports, vlans []uint16 }
+
+func (r *row) moreOf() *rowMore {
+	if r.more == nil {
+		r.more = new(rowMore) // once in a row's life
+	}
+	return r.more
 }
 
 // rowCount is what the engine itself counts of a row, which is far less than a
@@ -109,23 +121,29 @@ func (r *row) touch(p *decode.Packet) {
 	c.Frames++
 	c.Bytes += int64(p.Len)
 	r.dscps |= 1 << (p.DSCP & 63)
-	if p.Version == 2 && (len(r.ports) == 0 || r.ports[len(r.ports)-1] != p.SrcPort) {
-		r.ports = addTo(r.ports, p.SrcPort)
+	if p.Version == 2 && (r.port != p.SrcPort || r.ports == 0) {
+		r.newPort(p.SrcPort)
 	}
-	if p.Tagged && !slices.Contains(r.vlans, p.VLAN) && len(r.vlans) < 16 {
-		r.vlans = append(r.vlans, p.VLAN)
+	if p.Tagged {
+		if m := r.moreOf(); !slices.Contains(m.vlans, p.VLAN) && len(m.vlans) < 16 {
+			m.vlans = append(m.vlans, p.VLAN)
+		}
 	}
 }
 
-// addTo adds a port to a small set, keeping the newest last.
-func addTo(set []uint16, v uint16) []uint16 {
-	if i := slices.Index(set, v); i >= 0 {
-		return append(append(set[:i:i], set[i+1:]...), v)
+// newPort takes a source port that is not the newest.
+func (r *row) newPort(port uint16) {
+	if r.ports == 0 {
+		r.port, r.ports = port, 1
+		return
 	}
-	if len(set) >= portsMax {
-		return set
+	m := r.moreOf()
+	if i := slices.Index(m.ports, port); i >= 0 {
+		m.ports[i], r.port = r.port, port
+	} else if r.ports < portsMax {
+		m.ports = append(m.ports, r.port)
+		r.port, r.ports = port, r.ports+1
 	}
-	return append(set, v)
 }
 
 // countFirst counts what a copy must not count in.
@@ -185,8 +203,15 @@ func (r *row) report() report.Flow {
 		f.VLAN = &vid
 	}
 	f.PathMTU = int64(r.mtu)
-	f.UDPSourcePorts = sorted(r.ports)
-	f.VLANs = sorted(r.vlans)
+	if m := r.more; m != nil {
+		f.UDPSourcePorts, f.VLANs = sorted(m.ports), sorted(m.vlans)
+	} else {
+		f.UDPSourcePorts, f.VLANs = []uint16{}, []uint16{}
+	}
+	if r.ports > 0 {
+		i, _ := slices.BinarySearch(f.UDPSourcePorts, r.port)
+		f.UDPSourcePorts = slices.Insert(f.UDPSourcePorts, i, r.port)
+	}
 	f.DSCPs = []uint16{}
 	for d := range uint16(64) {
 		if r.dscps>>d&1 != 0 {

@@ -50,13 +50,13 @@ type recovery struct {
 	resends []resend        // of which no answer has come
 	waiting []firstAnswer   // first answers that only a known round trip can judge
 	trail   trail
+	reads   reads
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
 	lastResend int64  // when a request last passed again; 0 never
-	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
 	turnBefore int64  // the shortest turnaround before the last NAK was followed
-	reads      reads
+	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
 }
 
 // passInfo is the current resend pass.

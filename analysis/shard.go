@@ -18,7 +18,7 @@ type shard struct {
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
 	udSenders map[udSender]*row
-	evidence  map[evidenceKey]*evidenceLog
+	evidence  evidence
 	totals    report.Totals
 	held      int  // packets that wait, in all bundles
 	other     *row // what does not fit under the cap
@@ -33,7 +33,6 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 		cfg:       cfg,
 		bundles:   make(map[bundleKey]*bundle),
 		udSenders: make(map[udSender]*row),
-		evidence:  make(map[evidenceKey]*evidenceLog),
 	}
 	for _, a := range as {
 		if a.New != nil {

@@ -23,7 +23,7 @@ var NAK = add(analysis.Analyzer{
 
 type nak struct {
 	naks  perRow[*rowNAKs] // nil for rows without
-	asked perRow[*asked]   // nil where no request travels
+	asked perRow[asked]
 }
 
 // rowNAKs is the NAKs of a row.
@@ -42,7 +42,9 @@ type refusal struct {
 // asked holds the newest messages of a row, by their first packets. More than
 // a few cannot be told from the answer's side: what is in flight when a queue
 // pair dies comes after the request that killed it.
-type asked [8]request
+type asked []request // at most askedMost
+
+const askedMost = 8
 
 // request is the first packet of a message; it is empty while frame is 0.
 type request struct {
@@ -89,25 +91,27 @@ func (n *nak) row(id analysis.FlowID) *rowNAKs {
 }
 
 func (n *nak) remember(id analysis.FlowID, p *decode.Packet) {
-	a := n.asked.at(id)
-	if *a == nil {
-		*a = new(asked) // once in a row's life
-	}
-	(*a).remember(p)
+	n.asked.at(id).remember(p)
 }
 
 func (a *asked) remember(p *decode.Packet) {
-	turn := a[0].turn % uint8(len(a))
-	a[turn] = request{frame: p.Frame, va: p.VA, rkey: p.RKey, length: p.DMALen, psn: p.PSN, op: p.Op}
+	q := request{frame: p.Frame, va: p.VA, rkey: p.RKey, length: p.DMALen, psn: p.PSN, op: p.Op}
 	if p.DMALen == 0 {
-		a[turn].length = p.PayloadLen
+		q.length = p.PayloadLen
 	}
-	a[0].turn = turn + 1
+	if len(*a) < askedMost {
+		*a = append(*a, q)
+		return
+	}
+	list := *a
+	turn := list[0].turn
+	list[turn] = q
+	list[0].turn = (turn + 1) % askedMost
 }
 
 // find returns the message that holds a PSN: the one that starts last at or
 // before it. Without that the request is empty.
-func (a *asked) find(psn ib.PSN) request {
+func (a asked) find(psn ib.PSN) request {
 	var best request
 	for _, q := range a {
 		if q.frame != 0 && !q.psn.After(psn) && (best.frame == 0 || !q.psn.Before(best.psn)) {
@@ -156,8 +160,8 @@ func (n *nak) Report(r *report.Report) {
 }
 
 // requestRows finds the requests that the fatal NAKs answer, by row.
-func (n *nak) requestRows(r *report.Report) map[report.FlowRef][]*asked {
-	wanted := map[report.FlowRef][]*asked{}
+func (n *nak) requestRows(r *report.Report) map[report.FlowRef][]asked {
+	wanted := map[report.FlowRef][]asked{}
 	for id, row := range n.naks.of(r) {
 		if *row != nil && (*row).fatal.frame != 0 && r.Flows[id].PeerQP != nil {
 			wanted[peerRef(&r.Flows[id])] = nil
@@ -168,7 +172,7 @@ func (n *nak) requestRows(r *report.Report) map[report.FlowRef][]*asked {
 	}
 	for id, a := range n.asked.of(r) {
 		ref := *r.Flows[id].Ref()
-		if as, ok := wanted[ref]; ok && *a != nil {
+		if as, ok := wanted[ref]; ok && len(*a) > 0 {
 			wanted[ref] = append(as, *a)
 		}
 	}

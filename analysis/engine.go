@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -243,6 +243,7 @@ func (e *engine) finish() (*report.Report, error) {
 	for _, w := range e.watch {
 		w.Report(own)
 	}
+	e.watch, e.lookout = nil, nil
 	return report.Join(append(e.reports(own), own)...)
 }
 
@@ -258,20 +259,24 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 		s.dismiss()
 		n += len(s.rows)
 	}
-	if n > manyRows {
-		runtime.GC()
-	}
+	given(n)
 	sum.Flows = make([]report.Flow, 0, n)
 	out := make([]*report.Report, len(e.shards))
 	from := 0
 	for i, s := range e.shards {
 		to := from + len(s.rows)
 		mine := sum.Flows[from:from:to]
-		e.done.Go(func() { out[i] = s.reportIn(mine, true) })
+		e.done.Go(func() { out[i] = s.rowsIn(mine, true) })
 		from = to
 	}
 	e.done.Wait()
-	e.shards, e.watch = nil, nil
+	given(n)
+	for i, s := range e.shards {
+		e.done.Go(func() { s.observed(out[i], true) })
+	}
+	e.done.Wait()
+	e.shards = nil
+	given(n)
 	for _, r := range out { // closes gaps where suspects were left out
 		sum.Flows = append(sum.Flows, r.Flows...)
 		r.Flows = nil
@@ -279,9 +284,16 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	return out
 }
 
-// manyRows is from how many rows on what a shard gives up is collected at once, for
-// the report needs as much again.
+// manyRows is from how many rows on what has been given up goes back to the system
+// at once: what comes next needs as much again, in pieces of other sizes.
 const manyRows = 1 << 13
+
+// given collects what has been given up, where there are many rows.
+func given(rows int) {
+	if rows > manyRows {
+		debug.FreeOSMemory()
+	}
+}
 
 // dismiss gives up what nothing but further packets asks for.
 func (s *shard) dismiss() {
@@ -294,13 +306,18 @@ func (s *shard) dismiss() {
 }
 
 // report returns what the shard has counted so far.
-func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
+func (s *shard) report() *report.Report {
+	r := s.rowsIn(nil, false)
+	s.observed(r, false)
+	return r
+}
 
-// reportIn does so with its rows in memory that is given. At the end it gives up
-// what has been reported, piece by piece, for a report may be as large.
-func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
+// rowsIn begins a report with the shard's rows, in memory that is given. At the
+// end it gives up what has been reported, as observed does, piece by piece: the
+// report may be as large.
+func (s *shard) rowsIn(flows []report.Flow, end bool) *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
-	suspects := s.suspects()
+	s.suspects = suspectsOf(s.rows)
 	for i, row := range s.rows {
 		f := row.report()
 		if row == s.other {
@@ -315,6 +332,11 @@ func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 	if end {
 		s.rows, s.other = nil, nil
 	}
+	return r
+}
+
+// observed adds what the observers have seen of these rows.
+func (s *shard) observed(r *report.Report, end bool) {
 	for i, o := range s.observers {
 		o.Report(r)
 		if end {
@@ -322,18 +344,17 @@ func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 		}
 	}
 	s.attach(r)
-	r.Flows = without(r.Flows, suspects)
+	r.Flows = without(r.Flows, s.suspects)
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		r.Totals.Data += f.DataFrames
 		r.Totals.Acks += f.Acks
 	}
-	return r
 }
 
-// suspects returns the rows that the report leaves out, in order.
-func (s *shard) suspects() (ids []FlowID) {
-	for _, r := range s.rows {
+// suspectsOf returns the rows that the report leaves out, in order.
+func suspectsOf(rows []*row) (ids []FlowID) {
+	for _, r := range rows {
 		if r.suspect {
 			ids = append(ids, r.id)
 		}

@@ -20,8 +20,9 @@ type shard struct {
 	udSenders map[udSender]*row
 	evidence  evidence
 	totals    report.Totals
-	held      int  // packets that wait, in all bundles
-	other     *row // what does not fit under the cap
+	held      int      // packets that wait, in all bundles
+	other     *row     // what does not fit under the cap
+	suspects  []FlowID // rows that the report at hand leaves out
 }
 
 // buckets divides the pairs of addresses, whatever the number of shards, so

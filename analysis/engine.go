@@ -244,7 +244,11 @@ func (e *engine) finish() (*report.Report, error) {
 		w.Report(own)
 	}
 	e.watch, e.lookout = nil, nil
-	return report.Join(append(e.reports(own), own)...)
+	r, err := report.Join(append(e.reports(own), own)...)
+	if err == nil {
+		given(len(r.Flows))
+	}
+	return r, err
 }
 
 // reports returns what each shard has counted, and gives up the shards. All rows
@@ -276,7 +280,6 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	}
 	e.done.Wait()
 	e.shards = nil
-	given(n)
 	for _, r := range out { // closes gaps where suspects were left out
 		sum.Flows = append(sum.Flows, r.Flows...)
 		r.Flows = nil

@@ -138,30 +138,21 @@ func (c *class) Report(r *report.Report) {
 			report.Column{Name: "ttl_least", Kind: report.Floor}, report.Column{Name: "ttl_most", Kind: report.Peak})}
 	type key struct {
 		hosts
-		kind string
+		kind uint8
 		codepoint
 	}
-	sums := map[key]*[5]int64{}
+	var sums report.Tally[key]
 	for id, u := range c.flows.of(r) {
 		f := &r.Flows[id]
 		if f.Src == report.Other || u.frames == 0 {
 			continue
 		}
 		for ; u != nil; u = u.next {
-			k := key{hostsOf(f), classKinds[u.kind], u.point}
-			x := sums[k]
-			if x == nil {
-				x = &[5]int64{3: int64(u.ttl[0])}
-				sums[k] = x
-			}
-			x[0]++
-			x[1] += u.frames
-			x[2] += u.bytes
-			x[3], x[4] = min(x[3], int64(u.ttl[0])), max(x[4], int64(u.ttl[1]))
+			values := [...]int64{1, u.frames, u.bytes, int64(u.ttl[0]), int64(u.ttl[1])}
+			sums.Add(&t, key{hostsOf(f), u.kind, u.point}, values[:], func() []string {
+				return []string{f.Src, f.Dst, classKinds[u.kind], strconv.Itoa(int(u.point.dscp)), pcpText(u.point.pcp)}
+			})
 		}
-	}
-	for k, x := range sums {
-		t.Rows = append(t.Rows, report.Row{Key: []string{k.src, k.dst, k.kind, strconv.Itoa(int(k.dscp)), pcpText(k.pcp)}, Values: x[:]})
 	}
 	addTable(r, "class", t)
 

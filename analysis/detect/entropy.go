@@ -100,6 +100,13 @@ func (e *entropy) Report(r *report.Report) {
 		Columns: append(columns("frames", "request_frames", "data_frames"),
 			report.Column{Name: "data_bytes", Unit: "bytes", Kind: report.Sum}),
 	}
+	n := 0
+	for _, first := range e.first.of(r) {
+		if first.used {
+			n++
+		}
+	}
+	t.Rows = make([]report.Row, 0, n) // and hardly any more
 	var slab report.Slab
 	for id, first := range e.first.of(r) {
 		f := &r.Flows[id]

@@ -37,6 +37,11 @@ func newMTUTables() *mtuTables {
 
 func (m *mtu) Report(r *report.Report) {
 	t, early := newMTUTables(), m.early(r)
+	n := 0
+	for _, row := range m.flows.of(r) {
+		n += len(row.payloads)
+	}
+	t.payloads.Rows = make([]report.Row, 0, n)
 	for id, row := range m.flows.of(r) {
 		f, x := &r.Flows[id], *row
 		if f.Src == report.Other {

@@ -155,7 +155,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 		}
 	}
 	c.takeNew(g, p)
-	c.remember(p)
+	c.remember(p, g.responsesMost())
 	return false
 }
 
@@ -211,7 +211,7 @@ func (e *sighting) isLike(p *decode.Packet) bool {
 // remember keeps a response. One with the PSN of another, as an ACK that is
 // sent for each duplicate, does not push that one out at once: its copy may come
 // behind both.
-func (c *responses) remember(p *decode.Packet) {
+func (c *responses) remember(p *decode.Packet, most uint16) {
 	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
 		flags = e.flags & seenCopied
@@ -227,7 +227,21 @@ func (c *responses) remember(p *decode.Packet) {
 		c.again[c.turn%againMax] = *e
 		c.turn++
 	}
-	c.recent.put(p, flags, p.PSN.Add(-copyReach))
+	c.recent.put(p, flags, p.PSN.Add(-copyReach), most)
+}
+
+// responsesMost is how many responses are kept: while it is not known what they
+// answer all that can be, and then, where there are many rows, a quarter of what
+// requests may have, for nothing but their copies asks for them.
+func (g *row) responsesMost() uint16 {
+	most := g.bundle.recentMost
+	switch {
+	case g.peer == nil:
+		return recentMax
+	case most > recentMax/4:
+		return most
+	}
+	return max(most/4, recentFew/2)
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.
@@ -257,8 +271,11 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 // repeated tells a further copy of a CNP, which carries no sequence number to
 // know it by. A notification point spaces its CNPs by microseconds.
 func (s *shard) repeated(r *row, p *decode.Packet) Verdict {
-	last := r.cnp
-	r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
+	if r.cnp == nil {
+		r.cnp = new(sighting) // once in a row's life
+	}
+	last := *r.cnp
+	*r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
 	if last.flags == 0 || last.id != p.IPID {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -272,7 +273,12 @@ func (e *engine) finish() (*report.Report, error) {
 	for _, w := range e.watch {
 		w.Report(own)
 	}
-	return report.Join(append(e.reports(own), own)...)
+	e.watch, e.lookout = nil, nil
+	r, err := report.Join(append(e.reports(own), own)...)
+	if err == nil {
+		given(len(r.Flows))
+	}
+	return r, err
 }
 
 // reports returns what each shard has counted, and gives up the shards. All rows
@@ -284,19 +290,26 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	}
 	e.done.Wait()
 	for _, s := range e.shards {
+		s.dismiss()
 		n += len(s.rows)
 	}
+	given(n)
 	sum.Flows = make([]report.Flow, 0, n)
 	out := make([]*report.Report, len(e.shards))
 	from := 0
 	for i, s := range e.shards {
 		to := from + len(s.rows)
 		mine := sum.Flows[from:from:to]
-		e.done.Go(func() { out[i] = s.reportIn(mine, true) })
+		e.done.Go(func() { out[i] = s.rowsIn(mine, true) })
 		from = to
 	}
 	e.done.Wait()
-	e.shards, e.watch = nil, nil
+	given(n)
+	for i, s := range e.shards {
+		e.done.Go(func() { s.observed(out[i], true) })
+	}
+	e.done.Wait()
+	e.shards = nil
 	for _, r := range out { // closes gaps where suspects were left out
 		sum.Flows = append(sum.Flows, r.Flows...)
 		r.Flows = nil
@@ -304,26 +317,59 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 	return out
 }
 
-// report returns what the shard has counted so far.
-func (s *shard) report() *report.Report { return s.reportIn(nil, false) }
+// manyRows is from how many rows on what has been given up goes back to the system
+// at once: what comes next needs as much again, in pieces of other sizes.
+const manyRows = 1 << 13
 
-// reportIn does so with its rows in memory that is given. At the end it gives up
-// what has been reported, piece by piece, for a report may be as large.
-func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
+// given collects what has been given up, where there are many rows.
+func given(rows int) {
+	if rows > manyRows {
+		debug.FreeOSMemory()
+	}
+}
+
+// dismiss gives up what nothing but further packets asks for.
+func (s *shard) dismiss() {
+	for _, r := range s.rows {
+		b := r.bundle
+		b.rows, b.asking, b.held, b.conns = [2][]*row{}, [2][]*row{}, nil, nil
+		r.peer, r.cand, r.win, r.req, r.rsp = nil, nil, window{}, requests{}, responses{}
+	}
+	s.bundles, s.udSenders, s.index, s.last, s.batch = nil, nil, rowTable{}, nil, Batch{}
+}
+
+// report returns what the shard has counted so far.
+func (s *shard) report() *report.Report {
+	r := s.rowsIn(nil, false)
+	s.observed(r, false)
+	return r
+}
+
+// rowsIn begins a report with the shard's rows, in memory that is given. At the
+// end it gives up what has been reported, as observed does, piece by piece: the
+// report may be as large.
+func (s *shard) rowsIn(flows []report.Flow, end bool) *report.Report {
 	r := &report.Report{Schema: report.Schema, Totals: s.totals, Flows: slices.Grow(flows, len(s.rows))}
-	for _, row := range s.rows {
+	s.suspects = suspectsOf(s.rows)
+	for i, row := range s.rows {
+		f := row.report()
 		if row == s.other {
-			f := row.count.report()
+			f = row.count.report()
 			f.Src, f.Dst = report.Other, report.Other
-			r.Flows = append(r.Flows, f)
-			continue
 		}
-		r.Flows = append(r.Flows, row.report())
+		r.Flows = append(r.Flows, f)
+		if end {
+			s.rows[i] = nil
+		}
 	}
-	suspects := s.suspects()
 	if end {
-		s.rows, s.bundles, s.udSenders, s.other, s.index, s.batch = nil, nil, nil, nil, rowTable{}, Batch{}
+		s.rows, s.other = nil, nil
 	}
+	return r
+}
+
+// observed adds what the observers have seen of these rows.
+func (s *shard) observed(r *report.Report, end bool) {
 	for i, o := range s.observers {
 		o.Report(r)
 		if end {
@@ -331,18 +377,17 @@ func (s *shard) reportIn(flows []report.Flow, end bool) *report.Report {
 		}
 	}
 	s.attach(r)
-	r.Flows = without(r.Flows, suspects)
+	r.Flows = without(r.Flows, s.suspects)
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		r.Totals.Data += f.DataFrames
 		r.Totals.Acks += f.Acks
 	}
-	return r
 }
 
-// suspects returns the rows that the report leaves out, in order.
-func (s *shard) suspects() (ids []FlowID) {
-	for _, r := range s.rows {
+// suspectsOf returns the rows that the report leaves out, in order.
+func suspectsOf(rows []*row) (ids []FlowID) {
+	for _, r := range rows {
 		if r.suspect {
 			ids = append(ids, r.id)
 		}

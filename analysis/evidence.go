@@ -7,17 +7,17 @@ import (
 	"github.com/rocescope/rocescope/analysis/report"
 )
 
-// evidenceKey names one kind of event in one row.
-type evidenceKey struct {
-	flow FlowID
-	kind EventKind
-}
+// evidence is the logs of each row, by FlowID.
+type evidence []*evidenceLog
 
-// evidenceLog keeps the first and the last few frames of a kind.
+// evidenceLog keeps the first and the last few frames of one kind of event in one
+// row.
 type evidenceLog struct {
+	next          *evidenceLog // of the same row; nil for the last
 	count         int64
 	firstNs, last int64
-	first, recent []uint64
+	frames        []uint64 // the first, and behind evidenceFrames of them the last
+	kind          EventKind
 }
 
 // evidenceFrames is how many frames are kept at either end.
@@ -35,13 +35,22 @@ func (s *shard) emit(e Event) {
 	if e.Kind.Measure() {
 		return // no evidence
 	}
-	k := evidenceKey{e.Flow, e.Kind}
-	l := s.evidence[k]
-	if l == nil {
-		l = &evidenceLog{firstNs: e.Time}
-		s.evidence[k] = l
+	s.evidence.of(&e).add(&e)
+}
+
+// of returns the log that an event belongs into.
+func (v *evidence) of(e *Event) *evidenceLog {
+	if int(e.Flow) >= len(*v) {
+		*v = append(*v, make([]*evidenceLog, int(e.Flow)+1-len(*v))...)
 	}
-	l.add(&e)
+	at := &(*v)[e.Flow]
+	for ; *at != nil; at = &(*at).next {
+		if (*at).kind == e.Kind {
+			return *at
+		}
+	}
+	*at = &evidenceLog{kind: e.Kind, firstNs: e.Time} // as often in a row's life as there are kinds
+	return *at
 }
 
 func (l *evidenceLog) add(e *Event) {
@@ -50,31 +59,30 @@ func (l *evidenceLog) add(e *Event) {
 		return
 	}
 	l.firstNs, l.last = min(l.firstNs, e.Time), max(l.last, e.Time)
-	switch {
-	case len(l.first) < evidenceFrames:
-		l.first = append(l.first, e.Frame)
-	case len(l.recent) < evidenceFrames:
-		l.recent = append(l.recent, e.Frame)
-	default:
-		copy(l.recent, l.recent[1:])
-		l.recent[evidenceFrames-1] = e.Frame
+	if len(l.frames) == 2*evidenceFrames {
+		l.frames = slices.Delete(l.frames, evidenceFrames, evidenceFrames+1)
 	}
+	l.frames = append(l.frames, e.Frame)
 }
 
 // attach adds the evidence to the rows of a report.
 func (s *shard) attach(r *report.Report) {
-	for k, l := range s.evidence {
-		if k.flow < 0 || l.count <= 0 {
-			continue
+	for id, logs := range s.evidence {
+		f, n := &r.Flows[id], 0
+		for l := logs; l != nil; l = l.next {
+			n++
 		}
-		frames := slices.Concat(l.first, l.recent)
-		slices.Sort(frames)
-		f := &r.Flows[k.flow]
-		f.Evidence = append(f.Evidence, report.Evidence{
-			Kind: k.kind.String(), Count: l.count, FirstNs: l.firstNs, LastNs: l.last, Frames: slices.Compact(frames),
-		})
-	}
-	for i := range r.Flows {
-		slices.SortFunc(r.Flows[i].Evidence, func(a, b report.Evidence) int { return cmp.Compare(a.Kind, b.Kind) })
+		f.Evidence = slices.Grow(f.Evidence, n)
+		for l := logs; l != nil; l = l.next {
+			if l.count <= 0 {
+				continue
+			}
+			frames := slices.Clone(l.frames)
+			slices.Sort(frames)
+			f.Evidence = append(f.Evidence, report.Evidence{
+				Kind: l.kind.String(), Count: l.count, FirstNs: l.firstNs, LastNs: l.last, Frames: slices.Compact(frames),
+			})
+		}
+		slices.SortFunc(f.Evidence, func(a, b report.Evidence) int { return cmp.Compare(a.Kind, b.Kind) })
 	}
 }

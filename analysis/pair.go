@@ -1,16 +1,24 @@
 package analysis
 
-// How the partner of a queue pair became known, strongest first.
+// peerBy is how the partner of a queue pair became known.
+type peerBy uint8
+
 const (
-	byCM        = "cm"
-	byResponses = "responses"
-	byPort      = "source-port"
-	byDatagram  = "datagram"
+	byNothing peerBy = iota // it is not known
+	byCM
+	byResponses
+	byPort
+	byDatagram
 )
+
+// String returns the name as a report has it.
+func (by peerBy) String() string {
+	return [...]string{"", "cm", "responses", "source-port", "datagram"}[by]
+}
 
 // pair joins the two rows of a connection: responses in g answer requests in r
 // and the other way round.
-func (s *shard) pair(r, g *row, by string) {
+func (s *shard) pair(r, g *row, by peerBy) {
 	r.peer, g.peer = g, r
 	r.peerQP, r.peerBy = g.qp, by
 	g.peerQP, g.peerBy = r.qp, by

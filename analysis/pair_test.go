@@ -105,10 +105,10 @@ func TestPairsBySourcePort(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		port func(a, b uint32) uint16
-		by   string
+		by   peerBy
 	}{
 		{"the ports follow from both numbers", SourcePort, byPort},
-		{"the ports do not", func(a, b uint32) uint16 { return 0xC000 + uint16(a+b) }, ""},
+		{"the ports do not", func(a, b uint32) uint16 { return 0xC000 + uint16(a+b) }, byNothing},
 	} {
 		s := newScript(rising, 100)
 		s.port = c.port
@@ -118,7 +118,7 @@ func TestPairsBySourcePort(t *testing.T) {
 			if r.peerBy != c.by && who[1:] == "" { // the second pair is what is left
 				t.Errorf("%s: the peer of %s is known by %q, want %q", c.name, who, r.peerBy, c.by)
 			}
-			if r.peerBy != "" && r.peerQP != queuePair(who) {
+			if r.peerBy != byNothing && r.peerQP != queuePair(who) {
 				t.Errorf("%s: the peer of %s is %#x, want %#x", c.name, who, r.peerQP, queuePair(who))
 			}
 		}

@@ -39,7 +39,21 @@ type recent struct {
 const (
 	recentMin = 4
 	recentMax = 256
+	// recentFew is how many slots any sequence may have, and recentAll how many
+	// those of a bucket of rows may have together beyond that. Where there are
+	// thousands of queue pairs none has many packets under way.
+	recentFew = 16
+	recentAll = 1 << 14
 )
+
+// recentMost returns how many slots a sequence may have among so many rows.
+func recentMost(rows int) int {
+	most := recentMax
+	for most > recentFew && most*rows > recentAll {
+		most /= 2
+	}
+	return most
+}
 
 // get returns the last sighting of psn, or nil.
 func (c *recent) get(psn ib.PSN) *sighting {
@@ -70,15 +84,16 @@ func (c *recent) second(psn ib.PSN) uint32 {
 	return uint32(psn) * 0x9E3779B1 >> 16 & uint32(len(c.slots)-1)
 }
 
-// put records a sighting. Those of PSNs from una on are worth keeping.
-func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN) {
+// put records a sighting. Those of PSNs from una on are worth keeping, in at most
+// so many slots.
+func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, most uint16) {
 	if len(c.slots) == 0 {
 		c.slots = make([]sighting, recentMin)
 	}
 	if p.ICRC == decode.ICRCBad {
 		flags |= seenBad
 	}
-	c.place(p.PSN, una).set(p, flags)
+	c.place(p.PSN, una, most).set(p, flags)
 }
 
 func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
@@ -100,7 +115,7 @@ func (c *recent) next(psn, una ib.PSN) *sighting {
 
 // place returns the slot for a PSN: its own, a free one, or else one that is
 // worth least.
-func (c *recent) place(psn, una ib.PSN) *sighting {
+func (c *recent) place(psn, una ib.PSN, most uint16) *sighting {
 	for {
 		a, b := &c.slots[c.first(psn)], &c.slots[c.second(psn)]
 		switch {
@@ -111,7 +126,7 @@ func (c *recent) place(psn, una ib.PSN) *sighting {
 		case b.flags&seenValid == 0 || b.psn.Before(una):
 			c.crossed = c.crossed || a != b
 			return b
-		case len(c.slots) >= recentMax:
+		case len(c.slots) >= int(most):
 			return a
 		}
 		c.grow()
@@ -123,7 +138,7 @@ func (c *recent) grow() {
 	c.slots, c.crossed = make([]sighting, 2*len(old)), false
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			*c.place(old[i].psn, old[i].psn.Add(-1<<22)) = old[i] // worth keeping, all of them
+			*c.place(old[i].psn, old[i].psn.Add(-1<<22), recentMax) = old[i] // worth keeping, all of them
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 				if c.una > 0 {
 					una = base.Add(n)
 				}
-				rc.put(&decode.Packet{PSN: base.Add(n), Frame: uint64(n + 1)}, 0, una)
+				rc.put(&decode.Packet{PSN: base.Add(n), Frame: uint64(n + 1)}, 0, una, recentMax)
 			}
 			forgotten := int32(0)
 			for n := c.n - c.keep; n < c.n; n++ {
@@ -57,13 +57,28 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 	}
 }
 
+func TestThereAreFewerSightingsOfEachOfManyRows(t *testing.T) {
+	for rows, want := range map[int]int{1: recentMax, 64: recentMax, 65: recentMax / 2, 256: 64, 512: 32, 1 << 20: recentFew} {
+		if got := recentMost(rows); got != want {
+			t.Errorf("%d slots of each of %d rows, want %d", got, rows, want)
+		}
+	}
+	var c recent
+	for n := range int32(1000) {
+		c.put(&decode.Packet{PSN: ib.PSN(0).Add(n)}, 0, 0, recentFew)
+	}
+	if len(c.slots) != recentFew || c.get(999) == nil {
+		t.Errorf("%d slots, of which the newest packet has %v", len(c.slots), c.get(999))
+	}
+}
+
 func TestRecentSpreadsTheStepsOfREADs(t *testing.T) {
 	const reads = 16 // what most adapters let be outstanding
 	for _, step := range []int32{1, 2, 4, 8, 16, 32, 64} {
 		t.Run(fmt.Sprintf("steps of %d", step), func(t *testing.T) {
 			var rc recent
 			for n := range int32(reads) {
-				rc.put(&decode.Packet{PSN: ib.PSN(0).Add(n * step)}, 0, 0)
+				rc.put(&decode.Packet{PSN: ib.PSN(0).Add(n * step)}, 0, 0, recentMax)
 			}
 			for n := range int32(reads) {
 				if rc.get(ib.PSN(0).Add(n*step)) == nil {

@@ -11,41 +11,56 @@ import (
 // row is everything that travels from one address to another towards one
 // queue pair: requests of the peer's send queue, and responses to that queue
 // pair's own requests.
+//
+// There may be a hundred thousand of them, so that fields stand in an order that
+// leaves no gaps.
 type row struct {
-	id        FlowID
 	bundle    *bundle
-	dir       uint8 // 0 from the bundle's lower address to the higher one
+	peer      *row
+	id        FlowID
+	qp        uint32
+	srcQP     uint32 // UD
+	hash      uint32 // of its packets
+	peerQP    uint32
+	mtu       uint32 // of First and Middle payloads here, or of CM; 0 unknown
+	dir       uint8  // 0 from the bundle's lower address to the higher one
 	version   uint8
 	vlan      uint8 // which of the bundle's tags, where they tell tenants apart
 	tag       uint8 // number of its first packet's, in the bundle
 	transport ib.Transport
-	qp        uint32
-	srcQP     uint32 // UD
-	hash      uint32 // of its packets
-	peer      *row
-	peerQP    uint32
-	peerBy    string // empty while unknown
-	retired   bool   // the queue pair number was given to a new connection
-	shared    bool   // UD: its sender has other rows, too
+	peerBy    peerBy
+	retired   bool // the queue pair number was given to a new connection
+	shared    bool // UD: its sender has other rows, too
 	// suspect marks a row of a single frame with a bad ICRC. Its numbers may be
 	// the damage, so the report leaves it out; a second frame clears it.
-	suspect bool
+	suspect  bool
+	counting bool   // msn changes
+	msn      uint32 // of the last ACK, while the row has no partner
 
 	count rowCount
-	dscps uint64   // a bit for each
-	ports []uint16 // UDP source ports, at most portsMax
-	vlans []uint16
-	mtu   uint32 // of First and Middle payloads here, or of CM; 0 unknown
+	dscps uint64 // a bit for each
+	more  *rowMore
+	port  uint16 // UDP source port of the newest packet that has one
+	ports uint16 // how many there were, at most portsMax
 
-	win      window
-	cnp      sighting // the last CNP
-	req      requests
-	rsp      responses
-	cand     []candidate // rows that the responses here may answer, while several may
-	tries    uint32      // searches for them
-	looked   uint32      // number of the newest row at the last search
-	msn      uint32      // of the last ACK, while the row has no partner
-	counting bool        // that number changes
+	win    window
+	req    requests
+	rsp    responses
+	cnp    *sighting   // the last CNP; nil while there was none
+	cand   []candidate // rows that the responses here may answer, while several may
+	tries  uint32      // searches for them
+	looked uint32      // number of the newest row at the last search
+}
+
+// rowMore is what of a row the frames bear that have more than a queue pair's
+// one source port: the others, and VLANs.
+type rowMore struct{ ports, vlans []uint16 }
+
+func (r *row) moreOf() *rowMore {
+	if r.more == nil {
+		r.more = new(rowMore) // once in a row's life
+	}
+	return r.more
 }
 
 // rowCount is what the engine itself counts of a row, which is far less than a
@@ -71,12 +86,12 @@ func (c *rowCount) report() report.Flow {
 // responses is what a row keeps of the responses that travel in it.
 type responses struct {
 	recent    recent
+	again     *[againMax]sighting // those whose PSN came again; nil while none did
+	againHigh ib.PSN              // the highest of them
+	high      ib.PSN              // the highest so far
 	ids       idOrder
 	previous  uint16 // the ID of the packet before the newest
 	any       bool
-	high      ib.PSN              // the highest so far
-	again     *[againMax]sighting // those whose PSN came again; nil while none did
-	againHigh ib.PSN              // the highest of them
 	turn      uint8
 }
 
@@ -107,23 +122,29 @@ func (r *row) touch(p *decode.Packet) {
 	c.Frames++
 	c.Bytes += int64(p.Len)
 	r.dscps |= 1 << (p.DSCP & 63)
-	if p.Version == 2 && (len(r.ports) == 0 || r.ports[len(r.ports)-1] != p.SrcPort) {
-		r.ports = addTo(r.ports, p.SrcPort)
+	if p.Version == 2 && (r.port != p.SrcPort || r.ports == 0) {
+		r.newPort(p.SrcPort)
 	}
-	if p.Tagged && !slices.Contains(r.vlans, p.VLAN) && len(r.vlans) < 16 {
-		r.vlans = append(r.vlans, p.VLAN)
+	if p.Tagged {
+		if m := r.moreOf(); !slices.Contains(m.vlans, p.VLAN) && len(m.vlans) < 16 {
+			m.vlans = append(m.vlans, p.VLAN)
+		}
 	}
 }
 
-// addTo adds a port to a small set, keeping the newest last.
-func addTo(set []uint16, v uint16) []uint16 {
-	if i := slices.Index(set, v); i >= 0 {
-		return append(append(set[:i:i], set[i+1:]...), v)
+// newPort takes a source port that is not the newest.
+func (r *row) newPort(port uint16) {
+	if r.ports == 0 {
+		r.port, r.ports = port, 1
+		return
 	}
-	if len(set) >= portsMax {
-		return set
+	m := r.moreOf()
+	if i := slices.Index(m.ports, port); i >= 0 {
+		m.ports[i], r.port = r.port, port
+	} else if r.ports < portsMax {
+		m.ports = append(m.ports, r.port)
+		r.port, r.ports = port, r.ports+1
 	}
-	return append(set, v)
 }
 
 // countFirst counts what a copy must not count in.
@@ -172,9 +193,9 @@ func (r *row) report() report.Flow {
 		qp := r.srcQP
 		f.SrcQP = &qp
 	}
-	if r.peerBy != "" {
+	if r.peerBy != byNothing {
 		qp := r.peerQP
-		f.PeerQP, f.PeerBy = &qp, r.peerBy
+		f.PeerQP, f.PeerBy = &qp, r.peerBy.String()
 	}
 	if r.bundle.tenant {
 		vni := r.bundle.vni
@@ -188,8 +209,15 @@ func (r *row) report() report.Flow {
 		f.VLAN = &vid
 	}
 	f.PathMTU = int64(r.mtu)
-	f.UDPSourcePorts = sorted(r.ports)
-	f.VLANs = sorted(r.vlans)
+	if m := r.more; m != nil {
+		f.UDPSourcePorts, f.VLANs = sorted(m.ports), sorted(m.vlans)
+	} else {
+		f.UDPSourcePorts, f.VLANs = []uint16{}, []uint16{}
+	}
+	if r.ports > 0 {
+		i, _ := slices.BinarySearch(f.UDPSourcePorts, r.port)
+		f.UDPSourcePorts = slices.Insert(f.UDPSourcePorts, i, r.port)
+	}
 	f.DSCPs = []uint16{}
 	for d := range uint16(64) {
 		if r.dscps>>d&1 != 0 {

@@ -13,29 +13,29 @@ import (
 // same pass came late, and a hole that the receiver acknowledged without
 // either was never missing in the network, only in the capture.
 type requests struct {
-	started   bool
-	known     bool   // cur is known; it is not behind a READ of unknown length
-	unaSet    bool   // a response has been seen
-	unaPlain  bool   // one that carries nothing has covered all before una
-	covered   int64  // when an answer last moved una
-	gobackn   bool   // this sender repeats what follows a resent packet
-	cur       ib.PSN // the PSN the current pass expects next
-	high      ib.PSN // one past the highest PSN sent
-	una       ib.PSN // the first PSN that no response covers
-	first     ib.PSN // the first PSN of the row
-	wants     ib.PSN // the highest PSN that asked for an answer; first-1 where none did
-	pass      uint16
+	started  bool
+	known    bool // cur is known; it is not behind a READ of unknown length
+	unaSet   bool // a response has been seen
+	unaPlain bool // one that carries nothing has covered all before una
+	gobackn  bool // this sender repeats what follows a resent packet
+	pass     uint16
+	cur      ib.PSN // the PSN the current pass expects next
+	high     ib.PSN // one past the highest PSN sent
+	una      ib.PSN // the first PSN that no response covers
+	first    ib.PSN // the first PSN of the row
+	wants    ib.PSN // the highest PSN that asked for an answer; first-1 where none did
+	inOrder  uint32 // UD: packets that followed their predecessor, since the last jump
+
 	last      int64 // time of the last request
 	lastFrame uint64
-
 	lastFresh int64 // time of the last request that was sent the first time
+	covered   int64 // when an answer last moved una
+	newest    int64 // time of the packet that was sent last, as far as IDs tell
 
-	inOrder int   // UD: packets that followed their predecessor, since the last jump
-	newest  int64 // time of the packet that was sent last, as far as IDs tell
-	ids     idOrder
-	recent  recent
-	sent    *messages // nil until one of several packets was sent
-	rec     *recovery // nil until something out of the ordinary happens
+	recent recent
+	sent   *messages // nil until one of several packets was sent
+	rec    *recovery // nil until something out of the ordinary happens
+	ids    idOrder
 }
 
 // recovery is what a sequence needs once something went wrong, or READs are
@@ -50,13 +50,13 @@ type recovery struct {
 	resends []resend        // of which no answer has come
 	waiting []firstAnswer   // first answers that only a known round trip can judge
 	trail   trail
+	reads   reads
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
 	lastResend int64  // when a request last passed again; 0 never
-	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
 	turnBefore int64  // the shortest turnaround before the last NAK was followed
-	reads      reads
+	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
 }
 
 // passInfo is the current resend pass.
@@ -208,7 +208,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	}
 	q.newest = p.Time
 	q.ids.newest(p.IPID, r.idsRise())
-	q.recent.put(p, flags, q.una)
+	q.recent.put(p, flags, q.una, r.bundle.recentMost)
 	q.last, q.lastFrame = p.Time, p.Frame
 	if p.Op.Is(ib.AnsweredByRead) {
 		s.askedRead(r, p, span, known, v == Resent)

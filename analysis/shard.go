@@ -18,11 +18,12 @@ type shard struct {
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
 	udSenders map[udSender]*row
-	evidence  map[evidenceKey]*evidenceLog
+	evidence  evidence
 	totals    report.Totals
-	held      int  // packets that wait, in all bundles
-	atOnce    int  // packets taken with others of their train
-	other     *row // what does not fit under the cap
+	held      int      // packets that wait, in all bundles
+	atOnce    int      // packets taken with others of their train
+	other     *row     // what does not fit under the cap
+	suspects  []FlowID // rows that the report at hand leaves out
 }
 
 // buckets divides the pairs of addresses, whatever the number of shards, so
@@ -34,7 +35,6 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 		cfg:       cfg,
 		bundles:   make(map[bundleKey]*bundle),
 		udSenders: make(map[udSender]*row),
-		evidence:  make(map[evidenceKey]*evidenceLog),
 	}
 	for _, a := range as {
 		if a.New != nil {
@@ -166,7 +166,7 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 		return Copy
 	}
 	q.ids.newest(p.IPID, false)
-	q.recent.put(p, 0, p.PSN)
+	q.recent.put(p, 0, p.PSN, r.bundle.recentMost)
 	r.countMessage(p)
 	return 0
 }
@@ -314,6 +314,7 @@ func (s *shard) newRow(p *decode.Packet, r *row) *row {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
+	r.bundle.recentMost = uint16(recentMost(s.rowCount[bucket]))
 	r.id, r.version, r.transport, r.qp = FlowID(len(s.rows)), p.Version, rowTransport(p.Op), p.QP
 	r.suspect = p.ICRC == decode.ICRCBad
 	if r.transport == ib.UD {

@@ -126,7 +126,7 @@ func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 type trail struct {
 	psn         ib.PSN
 	sends, acks [2]int64 // the first two
-	nSend, nAck int
+	nSend, nAck uint8
 }
 
 // sent notes a resend; before is the packet's sighting so far.

@@ -8,13 +8,13 @@ import (
 // window is what pairing knows of a row's requests at once, before their
 // sequence has been followed.
 type window struct {
-	set         bool
-	number      uint32 // among the rows of the bundle with requests
 	first, high ib.PSN // high is one past the highest PSN sent
-	port        uint16
+	number      uint32 // among the rows of the bundle with requests
+	ordinal     uint32 // messages that have ended
 	// log holds the last messages, oldest first, while the row has no partner.
-	log     []message
-	ordinal uint32 // messages that have ended
+	log  []message
+	port uint16
+	set  bool
 }
 
 // message is a request message as pairing looks at it.

@@ -22,7 +22,7 @@ var Capture = add(analysis.Analyzer{
 
 // capture notes for each row whether it goes on, which proves that answers
 // exist even where none is captured.
-type capture struct{ flows []progress }
+type capture struct{ flows perRow[progress] }
 
 // progress is how far a row's requests, or the responses in it, show life.
 type progress struct {
@@ -40,7 +40,7 @@ func (c *capture) Observe(b *analysis.Batch) {
 		if t := p.Op.Transport(); t != ib.RC && t != ib.XRC || !r.Counts() {
 			continue
 		}
-		f := at(&c.flows, r.Flow)
+		f := c.flows.at(r.Flow)
 		switch {
 		case p.Op.Is(ib.IsResponse):
 			f.responses += int32(r.Len())
@@ -60,8 +60,8 @@ func (c *capture) Report(r *report.Report) {
 		Keys: []string{"src", "dst"}, Columns: columns("", "queue_pairs", "going_on", "fresh_requests"),
 	}
 	var sums report.Tally[hosts]
-	for id := range c.flows {
-		x, f := &c.flows[id], &r.Flows[id]
+	for id, x := range c.flows.of(r) {
+		f := &r.Flows[id]
 		if f.Src == report.Other || x.requests+x.responses == 0 {
 			continue
 		}

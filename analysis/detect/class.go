@@ -23,7 +23,7 @@ var Class = add(analysis.Analyzer{
 })
 
 type class struct {
-	flows  []classFlow
+	flows  perRow[classUse]
 	others map[codepoint]*traffic
 }
 
@@ -43,16 +43,17 @@ func codepointOf(p *decode.Packet) codepoint {
 	return c
 }
 
-// classFlow is the codepoints of a row, by kind of packet. It has room for as
-// many as any sane row uses.
-type classFlow struct {
-	used [6]struct {
-		point codepoint
-		kind  uint8    // in classKinds
-		ttl   [2]uint8 // the lowest and the highest: paths of unlike length differ
-		traffic
-	}
+// classUse is one codepoint of a row, for one kind of packet; no row that is
+// sane uses more than classUses.
+type classUse struct {
+	traffic
+	point codepoint
+	kind  uint8     // in classKinds
+	ttl   [2]uint8  // the lowest and the highest: paths of unlike length differ
+	next  *classUse // nil for the last
 }
+
+const classUses = 6
 
 type traffic struct{ frames, bytes int64 }
 
@@ -93,7 +94,7 @@ func (c *class) Observe(b *analysis.Batch) {
 		if !r.Counts() || p.Version != 2 || p.QP <= 1 {
 			continue // CM has a class of its own
 		}
-		at(&c.flows, r.Flow).seen(p, r)
+		c.flows.at(r.Flow).seen(p, r)
 	}
 }
 
@@ -108,10 +109,11 @@ func (c *class) other(p *decode.Packet, r *analysis.Streak) {
 	t.add(r)
 }
 
-func (f *classFlow) seen(p *decode.Packet, r *analysis.Streak) {
+// seen counts packets that are alike in their codepoint's use, of which u is the
+// first.
+func (u *classUse) seen(p *decode.Packet, r *analysis.Streak) {
 	point, kind := codepointOf(p), classKind(p)
-	for i := range f.used {
-		u := &f.used[i]
+	for n := 1; ; n++ {
 		if u.frames == 0 {
 			u.point, u.kind, u.ttl = point, kind, [2]uint8{p.TTL, p.TTL}
 		}
@@ -120,6 +122,13 @@ func (f *classFlow) seen(p *decode.Packet, r *analysis.Streak) {
 			u.add(r)
 			return
 		}
+		if n == classUses {
+			return
+		}
+		if u.next == nil {
+			u.next = new(classUse) // a few times in a row's life
+		}
+		u = u.next
 	}
 }
 
@@ -129,33 +138,21 @@ func (c *class) Report(r *report.Report) {
 			report.Column{Name: "ttl_least", Kind: report.Floor}, report.Column{Name: "ttl_most", Kind: report.Peak})}
 	type key struct {
 		hosts
-		kind string
+		kind uint8
 		codepoint
 	}
-	sums := map[key]*[5]int64{}
-	for id := range c.flows {
+	var sums report.Tally[key]
+	for id, u := range c.flows.of(r) {
 		f := &r.Flows[id]
-		if f.Src == report.Other {
+		if f.Src == report.Other || u.frames == 0 {
 			continue
 		}
-		for _, u := range c.flows[id].used {
-			if u.frames == 0 {
-				break
-			}
-			k := key{hostsOf(f), classKinds[u.kind], u.point}
-			x := sums[k]
-			if x == nil {
-				x = &[5]int64{3: int64(u.ttl[0])}
-				sums[k] = x
-			}
-			x[0]++
-			x[1] += u.frames
-			x[2] += u.bytes
-			x[3], x[4] = min(x[3], int64(u.ttl[0])), max(x[4], int64(u.ttl[1]))
+		for ; u != nil; u = u.next {
+			values := [...]int64{1, u.frames, u.bytes, int64(u.ttl[0]), int64(u.ttl[1])}
+			sums.Add(&t, key{hostsOf(f), u.kind, u.point}, values[:], func() []string {
+				return []string{f.Src, f.Dst, classKinds[u.kind], strconv.Itoa(int(u.point.dscp)), pcpText(u.point.pcp)}
+			})
 		}
-	}
-	for k, x := range sums {
-		t.Rows = append(t.Rows, report.Row{Key: []string{k.src, k.dst, k.kind, strconv.Itoa(int(k.dscp)), pcpText(k.pcp)}, Values: x[:]})
 	}
 	addTable(r, "class", t)
 

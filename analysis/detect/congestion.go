@@ -20,21 +20,38 @@ var Congestion = add(analysis.Analyzer{
 })
 
 type congestion struct {
-	flows []congestionFlow
+	flows perRow[congestionFlow]
+	becn  perRow[int64]             // BECN on packets that are no CNP
 	pairs map[[2][16]byte]*pairCNPs // no more than pairs of hosts with rows
 	near  int64                     // Limits.NearNAK
 }
 
 // congestionFlow is a row's marks and notifications.
 type congestionFlow struct {
-	ce, notECT, becn int64
-	ect, ceData      int64 // data frames: not marked, marked
-	cnps, nearNAK    int64
-	lastNAK          int64 // time of the last sequence NAK
-	lastCNP          int64 // time of the last CNP that no NAK is near
+	ect, notECT int64      // data frames that could be marked and are not, and that could not
+	marks       *rowMarks  // nil while nothing is marked
+	notices     *rowNotice // nil while there is no CNP, and no sequence NAK
+}
 
-	marks    *markTimes // nil while nothing is marked
-	cnpTimes *cnpTimes  // nil while there is no CNP
+// rowMarks is the marked frames of a row.
+type rowMarks struct {
+	ce, data int64
+	times    *markTimes // of the data; nil where none is marked
+}
+
+// rowNotice is the CNPs of a row, and the sequence NAKs.
+type rowNotice struct {
+	cnps, nearNAK int64
+	lastNAK       int64 // time of the last sequence NAK
+	lastCNP       int64 // time of the last CNP that no NAK is near
+	times         cnpTimes
+}
+
+func (f *congestionFlow) notice() *rowNotice {
+	if f.notices == nil {
+		f.notices = new(rowNotice) // once in a row's life
+	}
+	return f.notices
 }
 
 func newCongestion(c *analysis.Config) analysis.Observer {
@@ -47,26 +64,29 @@ func (c *congestion) Observe(b *analysis.Batch) {
 		if !r.Counts() {
 			continue
 		}
-		p, f := b.Head(r), at(&c.flows, r.Flow)
+		p, f := b.Head(r), c.flows.at(r.Flow)
 		if p.ECN == decode.CE {
-			f.ce += r.Len()
+			if f.marks == nil {
+				f.marks = new(rowMarks) // once in a row's life
+			}
+			f.marks.ce += r.Len()
 			for n := r.From; n < r.To; n++ {
 				b.Note(analysis.CEMark, n)
 			}
 		}
 		switch {
 		case p.Op == ib.CNP:
-			f.notified(p, c.near)
+			f.notice().notified(p, c.near)
 			c.told(b, r.From)
 			b.Note(analysis.CNPSeen, r.From)
 			continue
 		case p.IsSequenceNAK():
-			f.refused(p, c.near)
+			f.notice().refused(p, c.near)
 		case p.MovesData():
 			f.data(b, r)
 		}
 		if p.BECN {
-			f.becn += r.Len()
+			*c.becn.at(r.Flow) += r.Len()
 		}
 	}
 }
@@ -75,14 +95,10 @@ func (c *congestion) Observe(b *analysis.Batch) {
 func (c *congestion) told(b *analysis.Batch, i int) {
 	p := &b.Packets[i]
 	var m *markTimes
-	if b.Peer[i] != analysis.NoFlow {
-		m = at(&c.flows, b.Peer[i]).marks
+	if data := c.flows.known(b.Peer[i]); data != nil && data.marks != nil {
+		m = data.marks.times
 	}
-	f := at(&c.flows, b.Flow[i])
-	if f.cnpTimes == nil {
-		f.cnpTimes = new(cnpTimes) // once in a row's life
-	}
-	f.cnpTimes.notifies(p, m)
+	c.flows.at(b.Flow[i]).notice().times.notifies(p, m)
 	k := [2][16]byte{p.Src, p.Dst}
 	pair := c.pairs[k]
 	if pair == nil {
@@ -92,7 +108,7 @@ func (c *congestion) told(b *analysis.Batch, i int) {
 	pair.other(p)
 }
 
-func (f *congestionFlow) notified(p *decode.Packet, near int64) {
+func (f *rowNotice) notified(p *decode.Packet, near int64) {
 	f.cnps++
 	f.lastCNP = p.Time
 	if f.lastNAK != 0 && p.Time-f.lastNAK <= near {
@@ -101,7 +117,7 @@ func (f *congestionFlow) notified(p *decode.Packet, near int64) {
 	}
 }
 
-func (f *congestionFlow) refused(p *decode.Packet, near int64) {
+func (f *rowNotice) refused(p *decode.Packet, near int64) {
 	f.lastNAK = p.Time
 	if f.lastCNP != 0 && p.Time-f.lastCNP <= near {
 		f.nearNAK++
@@ -119,15 +135,18 @@ func (f *congestionFlow) data(b *analysis.Batch, r *analysis.Streak) {
 	case decode.NotECT:
 		f.notECT += n
 	case decode.CE:
-		f.ceData += n
+		f.marks.data += n
 	default:
 		f.ect += n
 	}
-	if f.marks == nil && p.ECN == decode.CE {
-		f.marks = &markTimes{shift: firstShift, base: p.Time >> firstShift} // once in a row's life
+	if f.marks == nil {
+		return
 	}
-	if f.marks != nil {
-		f.marks.sentAll(b, r)
+	if f.marks.times == nil && p.ECN == decode.CE {
+		f.marks.times = &markTimes{shift: firstShift, base: p.Time >> firstShift} // once in a row's life
+	}
+	if f.marks.times != nil {
+		f.marks.times.sentAll(b, r)
 	}
 }
 
@@ -138,20 +157,30 @@ func (c *congestion) Report(r *report.Report) {
 		Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
 	}
 	var sums report.Tally[hosts]
-	for id := range c.flows {
-		x, f := &c.flows[id], &r.Flows[id]
-		f.CE += x.ce
+	for id, x := range c.flows.of(r) {
+		f := &r.Flows[id]
+		var marks rowMarks
+		var notices rowNotice
+		if x.marks != nil {
+			marks = *x.marks
+		}
+		if x.notices != nil {
+			notices = *x.notices
+		}
+		f.CE += marks.ce
 		f.NotECT += x.notECT
-		f.CNPs += x.cnps
-		f.BECN += x.becn
-		r.Totals.CE += x.ce
-		r.Totals.CNPs += x.cnps
+		f.CNPs += notices.cnps
+		r.Totals.CE += marks.ce
+		r.Totals.CNPs += notices.cnps
 		if f.Src == report.Other {
 			continue
 		}
-		if x.ect+x.ceData+x.notECT+x.cnps > 0 {
-			sums.Add(&pairs, hostsOf(f), []int64{x.ect, x.ceData, x.notECT, x.cnps, x.nearNAK}, func() []string { return []string{f.Src, f.Dst} })
+		if x.ect+marks.data+x.notECT+notices.cnps > 0 {
+			sums.Add(&pairs, hostsOf(f), []int64{x.ect, marks.data, x.notECT, notices.cnps, notices.nearNAK}, func() []string { return []string{f.Src, f.Dst} })
 		}
+	}
+	for id, n := range c.becn.of(r) {
+		r.Flows[id].BECN += *n
 	}
 	addTable(r, "congestion", pairs)
 	c.times(r)

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -17,11 +18,23 @@ type markTimes struct {
 	shift  uint8 // bins are 1<<shift ns long and begin at multiples of that
 	base   int64 // the number of the first bin
 	bins   [markBins]markBin
-	dscps  [4]struct{ dscp, used, ce int64 } // further ones count in the last
-	unsaid int64                             // time of the first mark that no CNP has answered; 0 none
+	dscps  [4]markDSCP // further ones count in the last
+	unsaid int64       // time of the first mark that no CNP has answered; 0 none
 }
 
-type markBin struct{ data, ce int64 }
+// markBin counts frames. A count stays at its largest value once it got there.
+type markBin struct{ data, ce uint32 }
+
+func (b *markBin) add(data, ce uint32) {
+	b.data += min(data, math.MaxUint32-b.data)
+	b.ce += min(ce, math.MaxUint32-b.ce)
+}
+
+type markDSCP struct {
+	dscp uint8
+	used bool
+	ce   uint32 // as in a markBin
+}
 
 const (
 	markBins   = 16
@@ -32,7 +45,7 @@ const (
 func (m *markTimes) sentAll(b *analysis.Batch, r *analysis.Streak) {
 	if b.Head(r).ECN != decode.CE {
 		if last := m.bin(r.LastNs); last == m.bin(r.FirstNs) {
-			m.bins[last].data += r.Len()
+			m.bins[last].add(uint32(r.Len()), 0)
 			return
 		}
 	}
@@ -45,21 +58,21 @@ func (m *markTimes) sentAll(b *analysis.Batch, r *analysis.Streak) {
 func (m *markTimes) sent(p *decode.Packet) {
 	marked := p.ECN == decode.CE
 	b := &m.bins[m.bin(p.Time)]
-	b.data++
 	if !marked {
+		b.add(1, 0)
 		return
 	}
-	b.ce++
+	b.add(1, 1)
 	if m.unsaid == 0 {
 		m.unsaid = p.Time
 	}
 	for i := range m.dscps {
 		d := &m.dscps[i]
-		if d.used == 0 {
-			d.used, d.dscp = 1, int64(p.DSCP)
+		if !d.used {
+			d.used, d.dscp = true, p.DSCP
 		}
-		if d.dscp == int64(p.DSCP) || i == len(m.dscps)-1 {
-			d.ce++
+		if d.dscp == p.DSCP || i == len(m.dscps)-1 {
+			d.ce += min(1, math.MaxUint32-d.ce)
 			return
 		}
 	}
@@ -78,8 +91,7 @@ func (m *markTimes) coarsen() {
 	old, base := m.bins, m.base
 	m.shift, m.base, m.bins = m.shift+1, base>>1, [markBins]markBin{}
 	for i, b := range old {
-		n := &m.bins[(base+int64(i))>>1-m.base]
-		n.data, n.ce = n.data+b.data, n.ce+b.ce
+		m.bins[(base+int64(i))>>1-m.base].add(b.data, b.ce)
 	}
 }
 
@@ -212,13 +224,14 @@ func (c *congestion) times(r *report.Report) {
 		rows[[3]string{decode.Address(k[0]), decode.Address(k[1]), scopePair}] = p.spacing
 	}
 	delays, marks, classes := map[hosts]*report.Waits{}, map[hosts]*markTimes{}, map[[2]string]int64{}
-	for id := range c.flows {
-		x, f := &c.flows[id], &r.Flows[id]
+	for id, x := range c.flows.of(r) {
+		f := &r.Flows[id]
 		if f.Src == report.Other {
 			continue
 		}
 		h := hostsOf(f)
-		if t := x.cnpTimes; t != nil {
+		if x.notices != nil && x.notices.cnps > 0 {
+			t := &x.notices.times
 			k := [3]string{f.Src, f.Dst, scopeQP}
 			s := rows[k]
 			if n := t.spacing; n.n > 0 {
@@ -230,13 +243,19 @@ func (c *congestion) times(r *report.Report) {
 			}
 			delays[h].Merge(&t.delay)
 		}
-		if m := x.marks; m != nil {
+		if x.marks != nil && x.marks.times != nil {
+			m := x.marks.times
 			for _, d := range m.dscps {
 				if d.ce > 0 {
-					classes[[2]string{f.Dst, strconv.FormatInt(d.dscp, 10)}] += d.ce
+					classes[[2]string{f.Dst, strconv.Itoa(int(d.dscp))}] += int64(d.ce)
 				}
 			}
-			marks[h] = m.joined(marks[h])
+			if sum := marks[h]; sum != nil {
+				*sum = m.joined(sum)
+			} else {
+				first := *m
+				marks[h] = &first
+			}
 		}
 	}
 	addTable(r, "congestion", spacingTable(rows))
@@ -246,12 +265,8 @@ func (c *congestion) times(r *report.Report) {
 }
 
 // joined adds the bins of two rows, as long as those of the coarser one.
-func (m *markTimes) joined(other *markTimes) *markTimes {
-	a := *m
-	if other == nil {
-		return &a
-	}
-	b := *other
+func (m *markTimes) joined(other *markTimes) markTimes {
+	a, b := *m, *other
 	for a.shift != b.shift || a.spread(&b) {
 		if a.shift <= b.shift {
 			a.coarsen()
@@ -264,11 +279,10 @@ func (m *markTimes) joined(other *markTimes) *markTimes {
 	}
 	for i, x := range b.bins {
 		if x.data > 0 {
-			n := &a.bins[b.base+int64(i)-a.base]
-			n.data, n.ce = n.data+x.data, n.ce+x.ce
+			a.bins[b.base+int64(i)-a.base].add(x.data, x.ce)
 		}
 	}
-	return &a
+	return a
 }
 
 // spread reports whether the bins in use of two rows of one length are too far
@@ -300,7 +314,7 @@ func markTable(marks map[hosts]*markTimes) report.Table {
 	for h, m := range marks {
 		for i, b := range m.bins {
 			if b.data > 0 {
-				t.Rows = append(t.Rows, slab.Row([]int64{b.data, b.ce}, h.src, h.dst, strconv.FormatInt(1<<m.shift, 10), strconv.FormatInt((m.base+int64(i))<<m.shift, 10)))
+				t.Rows = append(t.Rows, slab.Row([]int64{int64(b.data), int64(b.ce)}, h.src, h.dst, strconv.FormatInt(1<<m.shift, 10), strconv.FormatInt((m.base+int64(i))<<m.shift, 10)))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestBinsGrowAndKeepTheirSums(t *testing.T) {
 	}
 	data, ce := int64(0), int64(0)
 	for _, b := range m.bins {
-		data, ce = data+b.data, ce+b.ce
+		data, ce = data+int64(b.data), ce+int64(b.ce)
 	}
 	if data != 5000 || ce != 500 {
 		t.Errorf("bins hold %d frames and %d marks, want 5000 and 500", data, ce)

@@ -29,7 +29,7 @@ type connection struct {
 	find      map[cmKey]*exchange
 	byQP      map[qpKey]*exchange
 	born      uint32 // how often byQP has grown
-	rows      []connectionRow
+	rows      perRow[connectionRow]
 }
 
 // cmPair is who speaks to whom, and over what.
@@ -82,9 +82,9 @@ type connectionUse struct {
 // connectionRow is what a row shows beside CM.
 type connectionRow struct {
 	exchange *exchange
+	ends     rowEnds
 	looked   uint32 // born, when it was last looked for
 	toServer bool
-	ends     rowEnds
 	style    rowStyle
 }
 
@@ -104,13 +104,13 @@ func (c *connection) Observe(b *analysis.Batch) {
 		if !r.Counts() || p.ICRC == decode.ICRCBad {
 			continue
 		}
-		row := at(&c.rows, r.Flow)
+		row := c.rows.at(r.Flow)
 		row.ends.seen(p, r.Len())
 		switch {
 		case m != nil:
 			c.message(p, m)
 		case p.QP > 1:
-			row.style.seen(p, b.Tail(r), r.Len())
+			row.style.seen(p, b.Tail(r))
 			c.used(row, p, r)
 		}
 	}

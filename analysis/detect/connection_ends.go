@@ -11,12 +11,12 @@ import (
 
 // rowEnds is what the frames of a row say of the two adapters.
 type rowEnds struct {
+	requests int64   // of RC and XRC
+	data     int64   // other packets than those of the management queue pairs
+	first    int64   // frame
 	src, dst [6]byte // as in the first frame
 	any      bool
-	varies   bool  // later frames have others
-	requests int64 // of RC and XRC
-	data     int64 // other packets than those of the management queue pairs
-	first    int64 // frame
+	varies   bool // later frames have others
 }
 
 // seen takes n frames that bear the addresses of p.
@@ -50,31 +50,34 @@ func (c *connection) endsTable(r *report.Report) report.Table {
 		Keys: []string{"src", "dst", "roce_version", "src_mac", "dst_mac"},
 		Columns: append(columns("", "rows", "requests", "data_frames"), report.Column{Name: "first_frame", Kind: report.Floor},
 			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak})}
-	index := map[[5]string]int{}
-	for id := range c.rows {
-		e, f := &c.rows[id].ends, &r.Flows[id]
+	var sums report.Tally[endsKey]
+	for id, row := range c.rows.of(r) {
+		e, f := &row.ends, &r.Flows[id]
 		if f.Src == report.Other || !e.any {
 			continue
 		}
-		k := [5]string{f.Src, f.Dst, strconv.Itoa(f.Version), adapterText(e.src), adapterText(e.dst)}
+		k := endsKey{hosts: hostsOf(f), version: f.Version, ends: [2][6]byte{e.src, e.dst}}
 		if e.varies {
-			k[3], k[4] = "", ""
+			k.ends = [2][6]byte{}
 		}
-		values := []int64{1, e.requests, e.data, e.first, f.FirstNs, f.LastNs}
-		i, ok := index[k]
-		if !ok {
-			index[k] = len(t.Rows)
-			t.Rows = append(t.Rows, report.Row{Key: k[:], Values: values})
-			continue
+		for i := range k.ends {
+			if k.ends[i][0]&1 != 0 {
+				k.ends[i] = [6]byte{} // none of one adapter
+			}
 		}
-		v := t.Rows[i].Values
-		for n := endsRows; n <= endsData; n++ {
-			v[n] += values[n]
-		}
-		v[endsFirstFrame], v[endsFirstNs] = min(v[endsFirstFrame], values[endsFirstFrame]), min(v[endsFirstNs], values[endsFirstNs])
-		v[endsLastNs] = max(v[endsLastNs], values[endsLastNs])
+		values := [...]int64{1, e.requests, e.data, e.first, f.FirstNs, f.LastNs}
+		sums.Add(&t, k, values[:], func() []string {
+			return []string{f.Src, f.Dst, strconv.Itoa(f.Version), adapterText(k.ends[0]), adapterText(k.ends[1])}
+		})
 	}
 	return t
+}
+
+// endsKey is a row of the table.
+type endsKey struct {
+	hosts
+	version int
+	ends    [2][6]byte
 }
 
 // addressFamily is what kind of address a GID holds.

@@ -10,26 +10,23 @@ import (
 
 // rowStyle is how a queue pair is used, where no CM message says what for.
 type rowStyle struct {
-	any, zero     bool // requests; the first was PSN 0
-	writes, immed int64
-	others        int64 // requests that are no WRITE
+	any, zero bool // requests; the first was PSN 0
+	immed     bool // a WRITE with an immediate
+	others    bool // requests that are no WRITE
 }
 
-// seen takes n packets of one message, by the first and the last of them.
-func (s *rowStyle) seen(p, last *decode.Packet, n int64) {
+// seen takes packets of one message, by the first and the last of them.
+func (s *rowStyle) seen(p, last *decode.Packet) {
 	if !p.Op.Is(ib.IsRequest) {
 		return
 	}
 	if !s.any {
 		s.any, s.zero = true, p.PSN == 0
 	}
-	switch {
-	case !p.Op.Is(ib.IsWrite):
-		s.others += n
-	case last.Op.Info().Headers&ib.HasImmDt != 0:
-		s.immed, s.writes = s.immed+1, s.writes+n-1
-	default:
-		s.writes += n
+	if !p.Op.Is(ib.IsWrite) {
+		s.others = true
+	} else if last.Op.Info().Headers&ib.HasImmDt != 0 {
+		s.immed = true
 	}
 }
 
@@ -37,7 +34,7 @@ func (s *rowStyle) seen(p, last *decode.Packet, n int64) {
 // queue pairs over TCP, starts every one at PSN 0, and ends each message of
 // WRITEs with one that carries an immediate. Others may do the same.
 func (s *rowStyle) ncclLike() bool {
-	return s.zero && s.immed > 0 && s.others == 0
+	return s.zero && s.immed && !s.others
 }
 
 // servicesTable counts queue pairs by what they seem to serve.
@@ -49,8 +46,8 @@ func (c *connection) servicesTable(r *report.Report) report.Table {
 			t.Rows = append(t.Rows, report.Row{Key: []string{decode.Address(x.pair.from), decode.Address(x.pair.to), name, "port"}, Values: []int64{1}})
 		}
 	}
-	for id := range c.rows {
-		row, f := &c.rows[id], &r.Flows[id]
+	for id, row := range c.rows.of(r) {
+		f := &r.Flows[id]
 		if row.exchange == nil && row.style.ncclLike() && f.Src != report.Other && f.Transport == "RC" {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, "NCCL-like", "pattern"}, Values: []int64{1}})
 		}

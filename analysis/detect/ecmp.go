@@ -21,21 +21,17 @@ var ECMP = add(analysis.Analyzer{
 })
 
 type ecmp struct {
-	flows  []ecmpFlow
+	first  perRow[placeLoad] // a row has one place as a rule
+	more   perRow[[]placeLoad]
 	limits analysis.Limits
-}
-
-// ecmpFlow is where a row was seen. A row has one place as a rule.
-type ecmpFlow struct {
-	first placeLoad
-	more  []placeLoad // at most placesMax
 }
 
 // placesMax is how many places of a row are told apart beside the first: packets
 // that are sprayed over more links than that are spread well.
 const placesMax = 31
 
-// placeLoad is what of one row was seen at one place.
+// placeLoad is what of one row was seen at one place; it is empty while frames is
+// 0.
 type placeLoad struct {
 	frames, copies  int64
 	bytes           int64 // on the wire, without copies
@@ -43,7 +39,6 @@ type placeLoad struct {
 	first, last     int64 // frames
 	iface           uint16
 	mac             [6]byte
-	used            bool
 }
 
 func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limits: c.Limits} }
@@ -55,7 +50,7 @@ func (e *ecmp) Observe(b *analysis.Batch) {
 			continue
 		}
 		p := b.Head(r)
-		l := at(&e.flows, r.Flow).place(p)
+		l := e.place(r.Flow, p)
 		if l == nil {
 			continue
 		}
@@ -72,25 +67,25 @@ func (e *ecmp) Observe(b *analysis.Batch) {
 }
 
 // place returns the load of the packet's place; nil where there are too many.
-func (f *ecmpFlow) place(p *decode.Packet) *placeLoad {
-	l := &f.first
-	if l.used && l.iface == p.Iface && l.mac == p.SrcMAC {
+func (e *ecmp) place(id analysis.FlowID, p *decode.Packet) *placeLoad {
+	l := e.first.at(id)
+	if l.frames == 0 {
+		l.iface, l.mac = p.Iface, p.SrcMAC
+	}
+	if l.iface == p.Iface && l.mac == p.SrcMAC {
 		return l
 	}
-	if !l.used {
-		*l = placeLoad{iface: p.Iface, mac: p.SrcMAC, used: true}
-		return l
-	}
-	for i := range f.more {
-		if l := &f.more[i]; l.iface == p.Iface && l.mac == p.SrcMAC {
+	more := e.more.at(id)
+	for i := range *more {
+		if l := &(*more)[i]; l.iface == p.Iface && l.mac == p.SrcMAC {
 			return l
 		}
 	}
-	if len(f.more) == placesMax {
+	if len(*more) == placesMax {
 		return nil
 	}
-	f.more = append(f.more, placeLoad{iface: p.Iface, mac: p.SrcMAC, used: true})
-	return &f.more[len(f.more)-1]
+	*more = append(*more, placeLoad{iface: p.Iface, mac: p.SrcMAC})
+	return &(*more)[len(*more)-1]
 }
 
 func (e *ecmp) Report(r *report.Report) {
@@ -110,10 +105,14 @@ func (e *ecmp) Report(r *report.Report) {
 		hosts
 	}
 	var sums report.Tally[key]
-	for id := range e.flows {
-		x, f := &e.flows[id], &r.Flows[id]
-		if !x.first.used || f.Src == report.Other {
+	for id, first := range e.first.of(r) {
+		f := &r.Flows[id]
+		if first.frames == 0 || f.Src == report.Other {
 			continue
+		}
+		x := ecmpFlow{first: first}
+		if more := e.more.known(id); more != nil {
+			x.more = *more
 		}
 		series := x.inSeries(e.limits.InSeries)
 		x.rows(func(l *placeLoad) {
@@ -121,7 +120,7 @@ func (e *ecmp) Report(r *report.Report) {
 			if series {
 				v[1] = l.frames
 			}
-			if mostly(l, x, e.limits.MemberShare) {
+			if mostly(l, &x, e.limits.MemberShare) {
 				v[3] = 1
 				v[4] = min(1, f.DataFrames)
 			}
@@ -133,8 +132,14 @@ func (e *ecmp) Report(r *report.Report) {
 	addTable(r, "ecmp", t)
 }
 
+// ecmpFlow is where a row was seen.
+type ecmpFlow struct {
+	first *placeLoad
+	more  []placeLoad
+}
+
 func (f *ecmpFlow) rows(each func(*placeLoad)) {
-	each(&f.first)
+	each(f.first)
 	for i := range f.more {
 		each(&f.more[i])
 	}

@@ -20,13 +20,14 @@ var Entropy = add(analysis.Analyzer{
 	Judge: judgeEntropy,
 })
 
-type entropy struct{ flows []entropyFlow }
+type entropy struct {
+	first perRow[portLoad] // a queue pair keeps its port for life as a rule
+	more  perRow[*morePorts]
+}
 
-// entropyFlow is a row's data by UDP source port. A queue pair keeps its port
-// for life as a rule, so the first one has a place of its own.
-type entropyFlow struct {
-	first portLoad
-	more  []portLoad // at most entropyPorts
+// morePorts is a row's data by UDP source port, beyond the first one.
+type morePorts struct {
+	ports []portLoad // at most entropyPorts
 	rest  portLoad   // of all further ports together; its port is 0
 }
 
@@ -52,7 +53,7 @@ func (e *entropy) Observe(b *analysis.Batch) {
 		if p.Version != 2 || p.QP <= 1 || !p.Op.Is(ib.IsRequest|ib.IsReadResponse|ib.IsAtomicAck) || !r.Counts() {
 			continue
 		}
-		l := at(&e.flows, r.Flow).load(p.SrcPort)
+		l := e.load(r.Flow, p.SrcPort)
 		if p.Op.Is(ib.IsRequest) {
 			l.requests += r.Len()
 		}
@@ -63,25 +64,33 @@ func (e *entropy) Observe(b *analysis.Batch) {
 	}
 }
 
-func (f *entropyFlow) load(port uint16) *portLoad {
-	if f.first.used && f.first.port == port {
-		return &f.first
+func (e *entropy) load(id analysis.FlowID, port uint16) *portLoad {
+	l := e.first.at(id)
+	if !l.used {
+		*l = portLoad{port: port, used: true}
 	}
-	if !f.first.used {
-		f.first = portLoad{port: port, used: true}
-		return &f.first
+	if l.port == port {
+		return l
 	}
-	for i := range f.more {
-		if f.more[i].port == port {
-			return &f.more[i]
+	f := e.more.at(id)
+	if *f == nil {
+		*f = new(morePorts) // once in a row's life
+	}
+	return (*f).load(port)
+}
+
+func (f *morePorts) load(port uint16) *portLoad {
+	for i := range f.ports {
+		if f.ports[i].port == port {
+			return &f.ports[i]
 		}
 	}
-	if len(f.more) == entropyPorts {
+	if len(f.ports) == entropyPorts {
 		f.rest.used = true
 		return &f.rest
 	}
-	f.more = append(f.more, portLoad{port: port, used: true})
-	return &f.more[len(f.more)-1]
+	f.ports = append(f.ports, portLoad{port: port, used: true})
+	return &f.ports[len(f.ports)-1]
 }
 
 func (e *entropy) Report(r *report.Report) {
@@ -91,24 +100,33 @@ func (e *entropy) Report(r *report.Report) {
 		Columns: append(columns("frames", "request_frames", "data_frames"),
 			report.Column{Name: "data_bytes", Unit: "bytes", Kind: report.Sum}),
 	}
+	n := 0
+	for _, first := range e.first.of(r) {
+		if first.used {
+			n++
+		}
+	}
+	t.Rows = make([]report.Row, 0, n) // and hardly any more
 	var slab report.Slab
-	for id := range e.flows {
-		x, f := &e.flows[id], &r.Flows[id]
-		if f.Src == report.Other {
+	for id, first := range e.first.of(r) {
+		f := &r.Flows[id]
+		if f.Src == report.Other || !first.used {
 			continue
 		}
 		add := func(l *portLoad, port string) {
-			if l.used {
-				t.Rows = append(t.Rows, slab.Row([]int64{l.requests, l.frames, l.bytes}, f.Src, f.Dst, port, qpText(f.DestQP)))
-			}
+			t.Rows = append(t.Rows, slab.Row([]int64{l.requests, l.frames, l.bytes}, f.Src, f.Dst, port, qpText(f.DestQP)))
 		}
-		if x.first.used {
-			add(&x.first, strconv.Itoa(int(x.first.port)))
+		add(first, strconv.Itoa(int(first.port)))
+		x := e.more.known(id)
+		if x == nil || *x == nil {
+			continue
 		}
-		for i := range x.more {
-			add(&x.more[i], strconv.Itoa(int(x.more[i].port)))
+		for i := range (*x).ports {
+			add(&(*x).ports[i], strconv.Itoa(int((*x).ports[i].port)))
 		}
-		add(&x.rest, report.Other)
+		if (*x).rest.used {
+			add(&(*x).rest, report.Other)
+		}
 	}
 	addTable(r, "entropy", t)
 }

@@ -16,15 +16,6 @@ import (
 // What the analyzers share when they count by flow and put a finding into
 // words.
 
-// at returns the element of a flow, growing the list where the flow is new. A
-// list grows with rows, never with packets.
-func at[T any](list *[]T, id analysis.FlowID) *T {
-	if int(id) >= len(*list) {
-		*list = append(*list, make([]T, int(id)+1-len(*list))...)
-	}
-	return &(*list)[id]
-}
-
 // cnpFilter shows congestion notification packets.
 const cnpFilter = "infiniband.bth.opcode == 0x81"
 

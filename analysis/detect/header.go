@@ -22,7 +22,7 @@ var Header = add(analysis.Analyzer{
 	Judge: judgeHeader,
 })
 
-type header struct{ flows []headerFlow }
+type header struct{ flows perRow[headerFlow] }
 
 // headerFlow is the constant bits of a row.
 type headerFlow struct {
@@ -49,10 +49,10 @@ func (h *header) Observe(b *analysis.Batch) {
 			continue
 		}
 		if r.Peer != analysis.NoFlow {
-			at(&h.flows, r.Peer).peer = r.Flow + 1
-			at(&h.flows, r.Flow).peer = r.Peer + 1
+			h.flows.at(r.Peer).peer = r.Flow + 1
+			h.flows.at(r.Flow).peer = r.Peer + 1
 		}
-		f := at(&h.flows, r.Flow)
+		f := h.flows.at(r.Flow)
 		bits := headerBits{p.PKey, p.TVer, p.MigReq}
 		if f.frames == 0 {
 			f.headerBits, f.first = bits, int64(p.Frame)
@@ -122,14 +122,16 @@ func (h *header) Report(r *report.Report) {
 			report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak}),
 	}
 	var sums report.Tally[headerKey]
-	for id := range h.flows {
-		x, f := &h.flows[id], &r.Flows[id]
+	for id, x := range h.flows.of(r) {
+		f := &r.Flows[id]
 		if x.frames == 0 || f.Src == report.Other {
 			continue
 		}
 		k := headerKey{hosts: hostsOf(f), transport: f.Transport, own: x.constant()}
-		if x.peer > 0 && h.flows[x.peer-1].frames > 0 {
-			k.back = h.flows[x.peer-1].constant()
+		if x.peer > 0 {
+			if back := h.flows.at(x.peer - 1); back.frames > 0 {
+				k.back = back.constant()
+			}
 		}
 		sums.Add(&t, k, []int64{1, x.frames, x.first, f.FirstNs, f.LastNs}, func() []string { return k.cells() })
 	}

@@ -9,7 +9,7 @@ import (
 
 // burstLoss notes when packets were lost, so that a judge can tell whether that
 // was in a burst. The resend, which proves a loss, may come much later.
-type burstLoss struct{ rows []*lossTimes } // by FlowID; nil for rows without gaps and losses
+type burstLoss struct{ rows perRow[*lossTimes] } // nil for rows without gaps and losses
 
 // lossTimes is when a row lost packets.
 type lossTimes struct {
@@ -46,7 +46,7 @@ func (l *burstLoss) Observe(b *analysis.Batch) {
 }
 
 func (l *burstLoss) row(id analysis.FlowID) *lossTimes {
-	x := at(&l.rows, id)
+	x := l.rows.at(id)
 	if *x == nil {
 		*x = new(lossTimes) // once in a row's life
 	}
@@ -83,8 +83,8 @@ func (l *burstLoss) Report(r *report.Report) {
 		Keys: []string{"src", "dst", "dest_qp", "at_ns"},
 		Columns: append(columns("frames", "lost"), report.Column{Name: "timeouts", Kind: report.Sum},
 			report.Column{Name: "frame", Kind: report.Floor})}
-	for id, x := range l.rows {
-		f := &r.Flows[id]
+	for id, row := range l.rows.of(r) {
+		f, x := &r.Flows[id], *row
 		if x == nil || f.Src == report.Other {
 			continue
 		}

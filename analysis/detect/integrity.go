@@ -20,14 +20,15 @@ var Integrity = add(analysis.Analyzer{
 
 // integrity counts by row, and by addresses what has no row.
 type integrity struct {
-	flows  []integrityFlow
+	states perRow[[3]int64] // by decode.ICRCState
+	bad    perRow[*badRow]  // nil for rows without a bad ICRC
 	strays map[addresses]*badFrames
 }
 
-type integrityFlow struct {
-	state  [3]int64 // by decode.ICRCState
+// badRow is what is damaged of a row.
+type badRow struct {
 	copies badFrames
-	last   uint64 // frame with a bad ICRC
+	last   uint64 // frame, no copy
 }
 
 type addresses struct{ src, dst [16]byte }
@@ -55,16 +56,16 @@ func (n *integrity) Observe(b *analysis.Batch) {
 			continue
 		}
 		if r.Counts() {
-			at(&n.flows, r.Flow).state[p.ICRC] += r.Len()
+			n.states.at(r.Flow)[p.ICRC] += r.Len()
 		}
 		if p.ICRC == decode.ICRCBad {
-			n.bad(b, r)
+			n.damaged(b, r)
 		}
 	}
 }
 
-// bad takes a streak of packets with a bad ICRC.
-func (n *integrity) bad(b *analysis.Batch, r *analysis.Streak) {
+// damaged takes a streak of packets with a bad ICRC.
+func (n *integrity) damaged(b *analysis.Batch, r *analysis.Streak) {
 	for i := r.From; i < r.To; i++ {
 		p := &b.Packets[i]
 		switch {
@@ -74,12 +75,20 @@ func (n *integrity) bad(b *analysis.Batch, r *analysis.Streak) {
 				b.Note(analysis.BadICRC, i)
 			}
 		case r.Verdict&analysis.Copy != 0:
-			at(&n.flows, r.Flow).copies.add(p)
+			n.row(r.Flow).copies.add(p)
 		default:
-			at(&n.flows, r.Flow).last = p.Frame
+			n.row(r.Flow).last = p.Frame
 			b.Note(analysis.BadICRC, i)
 		}
 	}
+}
+
+func (n *integrity) row(id analysis.FlowID) *badRow {
+	x := n.bad.at(id)
+	if *x == nil {
+		*x = new(badRow) // once in a row's life
+	}
+	return *x
 }
 
 func (n *integrity) stray(p *decode.Packet) {
@@ -138,19 +147,25 @@ func (n *integrity) Report(r *report.Report) {
 		}
 		strays[h].join(x)
 	}
-	for id := range n.flows {
-		x, f := &n.flows[id], &r.Flows[id]
-		f.ICRCUnchecked += x.state[decode.ICRCUnchecked]
-		f.ICRCGood += x.state[decode.ICRCGood]
-		f.ICRCBad += x.state[decode.ICRCBad]
-		r.Totals.ICRCUnchecked += x.state[decode.ICRCUnchecked]
-		r.Totals.ICRCGood += x.state[decode.ICRCGood]
-		r.Totals.ICRCBad += x.state[decode.ICRCBad]
-		if x.copies.count > 0 && f.Src != report.Other {
-			row(f.Src, f.Dst, damagedCopy, &x.copies)
+	for id, state := range n.states.of(r) {
+		f := &r.Flows[id]
+		f.ICRCUnchecked += state[decode.ICRCUnchecked]
+		f.ICRCGood += state[decode.ICRCGood]
+		f.ICRCBad += state[decode.ICRCBad]
+		r.Totals.ICRCUnchecked += state[decode.ICRCUnchecked]
+		r.Totals.ICRCGood += state[decode.ICRCGood]
+		r.Totals.ICRCBad += state[decode.ICRCBad]
+	}
+	for id, x := range n.bad.of(r) {
+		f := &r.Flows[id]
+		if *x == nil || f.Src == report.Other {
+			continue
 		}
-		if f.Frames == 1 && x.state[decode.ICRCBad] == 1 && f.Src != report.Other { // the engine leaves such a row out
-			stray(hostsOf(f), &badFrames{count: 1, firstFrame: x.last, lastFrame: x.last, firstNs: f.FirstNs, lastNs: f.FirstNs})
+		if (*x).copies.count > 0 {
+			row(f.Src, f.Dst, damagedCopy, &(*x).copies)
+		}
+		if f.Frames == 1 && n.states.at(id)[decode.ICRCBad] == 1 { // the engine leaves such a row out
+			stray(hostsOf(f), &badFrames{count: 1, firstFrame: (*x).last, lastFrame: (*x).last, firstNs: f.FirstNs, lastNs: f.FirstNs})
 		}
 	}
 	for k, x := range n.strays {

@@ -16,12 +16,16 @@ var Latency = add(analysis.Analyzer{
 	New: newLatency,
 })
 
-type latency struct{ flows []waiting } // by FlowID, of the row of the request
+// latency has what the requests of a row wait for.
+type latency struct {
+	trips  perRow[report.Hist]
+	others perRow[[]waiting]
+}
 
-// waiting is what the requests of a row wait for.
+// waiting is one of the waits beside the round trip. A row has one or two.
 type waiting struct {
-	trips  report.Hist
-	others *[len(waitNames)]report.Waits // nil while nothing else was measured
+	wait  int // in waitNames
+	times report.Waits
 }
 
 // waitNames are the waits beside the round trip, in the order of their events.
@@ -33,26 +37,33 @@ func (l *latency) Observe(b *analysis.Batch) {
 	for i := range b.Events {
 		switch e := &b.Events[i]; {
 		case e.Kind == analysis.RoundTrip:
-			at(&l.flows, e.Flow).trips.Add(e.Value)
+			l.trips.at(e.Flow).Add(e.Value)
 		case e.Kind.Measure():
-			at(&l.flows, e.Flow).add(int(e.Kind-analysis.NAKGeneration), e.Value)
+			l.add(e.Flow, int(e.Kind-analysis.NAKGeneration), e.Value)
 		}
 	}
 }
 
-func (f *waiting) add(wait int, ns int64) {
-	if f.others == nil {
-		f.others = new([len(waitNames)]report.Waits) // once in a row's life
+func (l *latency) add(id analysis.FlowID, wait int, ns int64) {
+	others := l.others.at(id)
+	for i := range *others {
+		if w := &(*others)[i]; w.wait == wait {
+			w.times.Add(ns)
+			return
+		}
 	}
-	f.others[wait].Add(ns)
+	*others = append(*others, waiting{wait: wait}) // a few times in a row's life
+	(*others)[len(*others)-1].times.Add(ns)
 }
 
 func (l *latency) Report(r *report.Report) {
 	sums := map[hosts]*[len(waitNames)]report.Waits{}
-	for id := range l.flows {
-		x, f := &l.flows[id], &r.Flows[id]
-		f.AckRTT.Merge(&x.trips)
-		if x.others == nil || f.Src == report.Other {
+	for id, trips := range l.trips.of(r) {
+		r.Flows[id].AckRTT.Merge(trips)
+	}
+	for id, others := range l.others.of(r) {
+		f := &r.Flows[id]
+		if len(*others) == 0 || f.Src == report.Other {
 			continue
 		}
 		sum := sums[hostsOf(f)]
@@ -60,8 +71,8 @@ func (l *latency) Report(r *report.Report) {
 			sum = new([len(waitNames)]report.Waits)
 			sums[hostsOf(f)] = sum
 		}
-		for i := range sum {
-			sum[i].Merge(&x.others[i])
+		for i := range *others {
+			sum[(*others)[i].wait].Merge(&(*others)[i].times)
 		}
 	}
 	t := report.NewWaitTable(report.WaitTable, "How often requests from src to dst waited so long at the tap, by what they waited for.")

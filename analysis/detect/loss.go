@@ -19,7 +19,7 @@ var Loss = add(analysis.Analyzer{
 	Judge: judgeLoss,
 })
 
-type loss struct{ flows []lossFlow } // by FlowID
+type loss struct{ flows perRow[*lossFlow] } // nil for rows without a loss, a resend and the like
 
 // lossFlow is the events of one row.
 type lossFlow struct {
@@ -52,7 +52,18 @@ func newLoss(*analysis.Config) analysis.Observer { return &loss{} }
 func (l *loss) Observe(b *analysis.Batch) {
 	for i := range b.Events {
 		e := &b.Events[i]
-		f := at(&l.flows, e.Flow)
+		if e.Kind.Measure() || e.Kind == analysis.MirrorDuplicate {
+			continue // of which a clean row has many
+		}
+		row := l.flows.at(e.Flow)
+		f := *row
+		if f == nil {
+			if e.Kind == analysis.Outstanding {
+				continue // with nothing missing
+			}
+			f = new(lossFlow) // once in a row's life
+			*row = f
+		}
 		f.n[e.Kind] += e.Count
 		switch e.Kind {
 		case analysis.Unresolved:
@@ -99,8 +110,11 @@ func (l *loss) Report(r *report.Report) {
 		Columns: []report.Column{{Name: "packets", Kind: report.Peak}, {Name: "nak", Kind: report.Peak}, {Name: "unanswered", Kind: report.Peak},
 			{Name: "noticed_ns", Kind: report.Peak}, {Name: "last_request_ns", Kind: report.Peak}, {Name: "frame", Kind: report.Peak}},
 	}
-	for id := range l.flows {
-		x, f := &l.flows[id], &r.Flows[id]
+	for id, row := range l.flows.of(r) {
+		x, f := *row, &r.Flows[id]
+		if x == nil {
+			continue
+		}
 		x.columns(f)
 		if o := x.open; o != nil && f.Src != report.Other {
 			var nak int64

@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"math/bits"
-
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -21,15 +19,17 @@ var MTU = add(analysis.Analyzer{
 	Judge: judgeMTU,
 })
 
-type mtu struct{ flows []mtuFlow }
+type mtu struct {
+	flows perRow[mtuFlow]
+	asked perRow[map[mtuAsked]cmSeen] // of the rows of connection management
+}
 
 // mtuFlow is what a row carries, by size; parts that it does not carry are nil.
 type mtuFlow struct {
 	requests *requestSizes
 	replies  *replySizes
-	payloads *payloadSizes
-	asked    map[mtuAsked]cmSeen // of a row of connection management
-	early    answer              // the answers that came before it was known what they answer
+	payloads []payloadSize // one, as a rule
+	early    answer        // the answers that came before it was known what they answer
 }
 
 // mtuAsked is the path MTU that a REQ asks for its sender's queue pair. A row
@@ -46,8 +46,8 @@ type cmSeen struct {
 
 const mtuAskedMax = 4096
 
-// payloadSizes counts First and Middle packets by payload: 256 to 4096.
-type payloadSizes [5]struct{ n, firstFrame, lastFrame, firstNs, lastNs int64 }
+// payloadSize counts First and Middle packets of one payload: 256 to 4096.
+type payloadSize struct{ bytes, n, firstFrame, lastFrame, firstNs, lastNs int64 }
 
 func newMTU(*analysis.Config) analysis.Observer { return &mtu{} }
 
@@ -55,7 +55,7 @@ func (m *mtu) Observe(b *analysis.Batch) {
 	for i := range b.CMs {
 		c := &b.CMs[i]
 		if id := b.Flow[c.Index]; id != analysis.NoFlow && c.CM.Attr == ib.AttrREQ && c.CM.PathMTU.Bytes() > 0 {
-			at(&m.flows, id).negotiated(&b.Packets[c.Index], &c.CM)
+			m.negotiated(id, &b.Packets[c.Index], &c.CM)
 		}
 	}
 	for i := range b.Streaks {
@@ -72,68 +72,76 @@ func (m *mtu) Observe(b *analysis.Batch) {
 			m.response(ps, r)
 		}
 		if p.Op.Is(ib.IsFirst | ib.IsMiddle) {
-			at(&m.flows, r.Flow).payload(ps, r)
+			m.flows.at(r.Flow).payload(ps, r)
 		}
 	}
 }
 
-func (f *mtuFlow) negotiated(p *decode.Packet, c *ib.CM) {
-	if f.asked == nil {
-		f.asked = map[mtuAsked]cmSeen{} // once in a row's life
+func (m *mtu) negotiated(id analysis.FlowID, p *decode.Packet, c *ib.CM) {
+	asked := m.asked.at(id)
+	if *asked == nil {
+		*asked = map[mtuAsked]cmSeen{} // once in a row's life
 	}
 	k := mtuAsked{c.QPN, c.PathMTU.Bytes()}
-	if _, known := f.asked[k]; !known && len(f.asked) < mtuAskedMax {
-		f.asked[k] = cmSeen{p.Frame, p.Time}
+	if _, known := (*asked)[k]; !known && len(*asked) < mtuAskedMax {
+		(*asked)[k] = cmSeen{p.Frame, p.Time}
 	}
 }
 
 // payload takes packets of one message, of which the last one's payload may have
 // any length.
 func (f *mtuFlow) payload(ps []decode.Packet, r *analysis.Streak) {
-	if f.payloads == nil {
-		f.payloads = new(payloadSizes) // once in a row's life
-	}
 	if ps[len(ps)-1].Op.Is(ib.IsLast) {
 		ps = ps[:len(ps)-1]
 	}
 	if r.Even {
-		f.payloads.count(ps)
+		f.count(ps)
 		return
 	}
 	for i := range ps {
-		f.payloads.count(ps[i : i+1])
+		f.count(ps[i : i+1])
 	}
 }
 
 // count counts packets of the same payload, where that may be a path MTU.
-func (s *payloadSizes) count(ps []decode.Packet) {
+func (f *mtuFlow) count(ps []decode.Packet) {
 	p, last := &ps[0], &ps[len(ps)-1]
 	if p.PayloadLen < 256 || p.PayloadLen > 4096 || p.PayloadLen&(p.PayloadLen-1) != 0 {
 		return
 	}
-	x := &s[bits.TrailingZeros32(p.PayloadLen)-8]
+	x := f.payloadOf(int64(p.PayloadLen))
 	if x.n == 0 {
 		x.firstFrame, x.firstNs = int64(p.Frame), p.Time
 	}
 	x.n, x.lastFrame, x.lastNs = x.n+int64(len(ps)), int64(last.Frame), last.Time
 }
 
+func (f *mtuFlow) payloadOf(bytes int64) *payloadSize {
+	for i := range f.payloads {
+		if s := &f.payloads[i]; s.bytes == bytes {
+			return s
+		}
+	}
+	f.payloads = append(f.payloads, payloadSize{bytes: bytes}) // at most five
+	return &f.payloads[len(f.payloads)-1]
+}
+
 func (m *mtu) request(ps []decode.Packet, r *analysis.Streak) {
-	f, p := at(&m.flows, r.Flow), &ps[0]
+	f, p := m.flows.at(r.Flow), &ps[0]
 	if f.requests == nil {
 		f.requests = &requestSizes{una: p.PSN, high: p.PSN, previous: p.PSN.Add(-1)} // once in a row's life
 	}
-	if r.Peer == analysis.NoFlow || int(r.Peer) >= len(m.flows) {
+	peer := m.flows.known(r.Peer)
+	if peer == nil {
 		f.requests.sentAll(ps, r)
 		return
 	}
-	peer := &m.flows[r.Peer]
 	m.catchUp(f, peer)
 	back := f.requests.sentAll(ps, r)
 	switch replies := peer.replies; {
 	case replies == nil:
 	case r.Verdict&analysis.Resent == 0:
-		replies.try.sendings = 0 // the requester goes on
+		replies.try = nil // the requester goes on
 	case p.Op.Is(ib.AnsweredByRead):
 		replies.askedAgain(p, back)
 	}
@@ -146,11 +154,11 @@ func (m *mtu) catchUp(requests, answers *mtuFlow) {
 }
 
 func (m *mtu) response(ps []decode.Packet, r *analysis.Streak) {
-	f := at(&m.flows, r.Flow)
+	f := m.flows.at(r.Flow)
 	var requests *requestSizes
-	if r.Peer != analysis.NoFlow && int(r.Peer) < len(m.flows) && m.flows[r.Peer].requests != nil {
-		m.catchUp(&m.flows[r.Peer], f)
-		requests = m.flows[r.Peer].requests
+	if peer := m.flows.known(r.Peer); peer != nil && peer.requests != nil {
+		m.catchUp(peer, f)
+		requests = peer.requests
 	}
 	if f.replies == nil && ps[0].Op.Is(ib.IsReadResponse) {
 		f.replies = new(replySizes) // once in a row's life

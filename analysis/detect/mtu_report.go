@@ -37,18 +37,22 @@ func newMTUTables() *mtuTables {
 
 func (m *mtu) Report(r *report.Report) {
 	t, early := newMTUTables(), m.early(r)
-	for id := range m.flows {
-		f, x := &r.Flows[id], m.flows[id]
+	n := 0
+	for _, row := range m.flows.of(r) {
+		n += len(row.payloads)
+	}
+	t.payloads.Rows = make([]report.Row, 0, n)
+	for id, row := range m.flows.of(r) {
+		f, x := &r.Flows[id], *row
 		if f.Src == report.Other {
 			continue
 		}
 		if a := early[*f.Ref()]; a.n > 0 && x.requests != nil {
-			q := *x.requests
-			q.reach(a)
-			x.requests = &q
+			x.requests = x.requests.reached(a)
 		}
 		x.report(t, f)
 	}
+	m.reportAsked(t, r)
 	for _, t := range []report.Table{t.arrived, t.unanswered, t.payloads, t.negotiated} {
 		addTable(r, "mtu", t)
 	}
@@ -58,9 +62,9 @@ func (m *mtu) Report(r *report.Report) {
 // the row that they turned out to answer.
 func (m *mtu) early(r *report.Report) map[report.FlowRef]answer {
 	out := map[report.FlowRef]answer{}
-	for id := range m.flows {
-		if f, a := &r.Flows[id], m.flows[id].early; a.n > 0 && f.PeerQP != nil {
-			out[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}] = a
+	for id, x := range m.flows.of(r) {
+		if f := &r.Flows[id]; x.early.n > 0 && f.PeerQP != nil {
+			out[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}] = x.early
 		}
 	}
 	return out
@@ -83,24 +87,41 @@ func (x *mtuFlow) report(t *mtuTables, f *report.Flow) {
 		}
 		if a != nil {
 			row[4], row[5] = a.frames, a.arrived()
-			if a.try.sendings > 0 {
-				again := a.try
+			if a.try != nil {
+				again := *a.try
 				again.sendings++ // each READ again, and the first one
 				t.unanswered.Rows = append(t.unanswered.Rows, t.slab.Row(again.row(a.frames), f.Src, f.Dst, qp, strconv.Itoa(int(again.psn)), "read response"))
 			}
 		}
 		t.sums.Add(&t.arrived, hostsOf(f), row[:], func() []string { return []string{f.Src, f.Dst} })
 	}
-	if x.payloads != nil {
-		for i, s := range x.payloads {
-			if s.n > 0 {
-				t.payloads.Rows = append(t.payloads.Rows, t.slab.Row([]int64{s.n, s.firstFrame, s.lastFrame, s.firstNs, s.lastNs}, f.Src, f.Dst, qp, strconv.Itoa(256<<i)))
-			}
+	for _, s := range x.payloads {
+		t.payloads.Rows = append(t.payloads.Rows, t.slab.Row([]int64{s.n, s.firstFrame, s.lastFrame, s.firstNs, s.lastNs}, f.Src, f.Dst, qp, strconv.FormatInt(s.bytes, 10)))
+	}
+}
+
+func (m *mtu) reportAsked(t *mtuTables, r *report.Report) {
+	for id, asked := range m.asked.of(r) {
+		f := &r.Flows[id]
+		if f.Src == report.Other {
+			continue
+		}
+		for k, seen := range *asked {
+			t.negotiated.Rows = append(t.negotiated.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(k.qp), strconv.Itoa(k.mtu)}, Values: []int64{int64(seen.frame), seen.ns}})
 		}
 	}
-	for k, seen := range x.asked {
-		t.negotiated.Rows = append(t.negotiated.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(k.qp), strconv.Itoa(k.mtu)}, Values: []int64{int64(seen.frame), seen.ns}})
+}
+
+// reached returns a copy that an answer has reached, for what is observed must not
+// change by a report.
+func (s *requestSizes) reached(a answer) *requestSizes {
+	q := *s
+	if q.again != nil {
+		again := *q.again
+		q.again = &again
 	}
+	q.reach(a)
+	return &q
 }
 
 // row returns the values of the table "unanswered".

@@ -17,16 +17,16 @@ type climb struct {
 
 type sizeStep struct {
 	psn  ib.PSN
-	size int64
+	size uint32
 }
 
 func (c *climb) sent(psn ib.PSN, size int64) {
 	switch {
-	case size <= c.arrived || c.n > 0 && size <= c.list[c.n-1].size:
+	case size <= c.arrived || c.n > 0 && size <= int64(c.list[c.n-1].size):
 	case int(c.n) == len(c.list):
-		c.list[c.n-1].size = size // rather too much than too little has arrived
+		c.list[c.n-1].size = uint32(size) // rather too much than too little has arrived
 	default:
-		c.list[c.n] = sizeStep{psn, size}
+		c.list[c.n] = sizeStep{psn, uint32(size)}
 		c.n++
 	}
 }
@@ -35,7 +35,7 @@ func (c *climb) sent(psn ib.PSN, size int64) {
 func (c *climb) upTo(end ib.PSN) {
 	i := 0
 	for i < int(c.n) && c.list[i].psn.Before(end) {
-		c.arrived = c.list[i].size
+		c.arrived = int64(c.list[i].size)
 		i++
 	}
 	c.n = uint8(copy(c.list[:], c.list[i:c.n]))
@@ -46,13 +46,25 @@ func (c *climb) upTo(end ib.PSN) {
 type requestSizes struct {
 	una, high  ib.PSN // all before una arrived; one past the highest sent
 	previous   ib.PSN // of the request before
+	full       bool   // First or Middle packets from una on came by
 	only, part climb
-	answers    int64 // that let something arrive
-	lastNs     int64 // of the last of them
-	try        try
-	head       sending // of the packet at una, the first time
-	nak        asking
-	full       bool // First or Middle packets from una on came by
+	answers    int64      // that let something arrive
+	lastNs     int64      // of the last of them
+	head       sending    // of the packet at una, the first time
+	again      *sentAgain // nil while nothing was sent or asked for again
+}
+
+// sentAgain is what a row has that went wrong once.
+type sentAgain struct {
+	try try
+	nak asking
+}
+
+func (s *requestSizes) sentAgain() *sentAgain {
+	if s.again == nil {
+		s.again = new(sentAgain) // once in a row's life
+	}
+	return s.again
 }
 
 // sending is one packet as it was sent, asking what a sequence NAK wants.
@@ -127,7 +139,10 @@ func (s *requestSizes) sentAll(ps []decode.Packet, r *analysis.Streak) (back boo
 
 // resent follows the packet that the requester steps back to.
 func (s *requestSizes) resent(p *decode.Packet, size int64, back bool) {
-	t := &s.try
+	if s.again == nil && (!back || p.PSN.Before(s.una)) {
+		return
+	}
+	t := &s.sentAgain().try
 	switch {
 	case t.sendings > 0 && p.PSN == t.psn:
 		t.sendings++
@@ -155,13 +170,16 @@ func (s *requestSizes) resent(p *decode.Packet, size int64, back bool) {
 // its message came by, as where the tap lies behind a link that is too narrow for
 // the rest.
 func (s *requestSizes) stuck() (t try, ending bool) {
-	t = s.try
+	if s.again == nil {
+		return try{}, false
+	}
+	t = s.again.try
 	ending = t.sendings > 0 && t.last && s.una.Before(t.psn) && !s.full
 	if ending {
 		t.psn, t.size, t.behind = s.una, 0, t.size
 	}
-	if s.nak.psn == t.psn {
-		t.naks = s.nak.n
+	if s.again.nak.psn == t.psn {
+		t.naks = s.again.nak.n
 	}
 	return t, ending
 }
@@ -173,10 +191,11 @@ func (s *requestSizes) answered(p *decode.Packet) {
 		return
 	}
 	if end == p.PSN {
-		if s.nak.psn != end {
-			s.nak = asking{psn: end}
+		nak := &s.sentAgain().nak
+		if nak.psn != end {
+			*nak = asking{psn: end}
 		}
-		s.nak.n++
+		nak.n++
 	}
 	s.reach(answer{end, 1, p.Time})
 }
@@ -205,8 +224,8 @@ func (s *requestSizes) reach(a answer) {
 		return
 	}
 	s.una, s.full = a.end, false
-	if s.try.psn.Before(a.end) {
-		s.try = try{}
+	if s.again != nil && s.again.try.psn.Before(a.end) {
+		s.again.try = try{}
 	}
 	s.answers, s.lastNs = s.answers+a.n, a.ns
 	s.only.upTo(a.end)
@@ -215,12 +234,15 @@ func (s *requestSizes) reach(a answer) {
 
 // replySizes is the READ responses of a row by size.
 type replySizes struct {
-	list   [16]reply // to the newest READs: as many as adapters have under way
-	next   uint8
+	list   []reply // to the newest READs, at most repliesMost
+	next   uint8   // which one goes next, once there are so many
 	frames int64
 	most   int64 // the largest that is no longer in the list
-	try    try   // of the response that is asked for again and again
+	try    *try  // of the response that is asked for again and again; nil while there is none
 }
+
+// repliesMost is as many READs as adapters have under way.
+const repliesMost = 16
 
 // reply is the responses to one READ, or to one that was asked again; it is
 // empty while size is 0.
@@ -234,14 +256,21 @@ type reply struct {
 func (s *replySizes) sent(p *decode.Packet) {
 	s.frames++
 	size := packetSize(p)
-	if e := &s.list[(int(s.next)+len(s.list)-1)%len(s.list)]; e.size != 0 && e.end == p.PSN && !p.Op.Is(ib.IsFirst|ib.IsOnly) {
-		e.end, e.size = p.PSN.Add(1), max(e.size, size)
+	if n := len(s.list); n > 0 && !p.Op.Is(ib.IsFirst|ib.IsOnly) {
+		if e := &s.list[(int(s.next)+n-1)%n]; e.size != 0 && e.end == p.PSN {
+			e.end, e.size = p.PSN.Add(1), max(e.size, size)
+			return
+		}
+	}
+	next := reply{p.PSN, p.PSN.Add(1), size, p.Frame, p.Time}
+	if len(s.list) < repliesMost {
+		s.list = append(s.list, next)
 		return
 	}
 	e := &s.list[s.next]
 	s.most = max(s.most, e.size)
-	*e = reply{p.PSN, p.PSN.Add(1), size, p.Frame, p.Time}
-	s.next = (s.next + 1) % uint8(len(s.list))
+	*e = next
+	s.next = (s.next + 1) % repliesMost
 }
 
 // sentAll takes the packets of a response, one behind the other, all of the same
@@ -280,13 +309,13 @@ func (s *replySizes) askedAgain(p *decode.Packet, back bool) {
 	if !back || lost.size == 0 && tail == 0 {
 		return
 	}
-	if t := &s.try; t.sendings == 0 || t.psn != p.PSN {
-		*t = try{psn: p.PSN, firstNs: lost.ns, firstSeen: lost.frame}
+	if s.try == nil || s.try.psn != p.PSN {
+		s.try = &try{psn: p.PSN, firstNs: lost.ns, firstSeen: lost.frame}
 		if lost.size == 0 {
-			t.firstNs, t.firstSeen = p.Time, p.Frame
+			s.try.firstNs, s.try.firstSeen = p.Time, p.Frame
 		}
 	}
-	t := &s.try
+	t := s.try
 	t.sendings, t.size, t.lastNs, t.lastSeen = t.sendings+1, lost.size, p.Time, p.Frame
 	if lost.size == 0 {
 		t.behind, t.naks = tail, t.naks+1 // it arrived, and the READ came again for what did not
@@ -297,7 +326,7 @@ func (s *replySizes) askedAgain(p *decode.Packet, back bool) {
 func (s *replySizes) arrived() int64 {
 	most := s.most
 	for i := range s.list {
-		if e := &s.list[i]; e.size != 0 && (s.try.sendings == 0 || e.start.Before(s.try.psn)) {
+		if e := &s.list[i]; e.size != 0 && (s.try == nil || e.start.Before(s.try.psn)) {
 			most = max(most, e.size)
 		}
 	}

@@ -21,13 +21,15 @@ var NAK = add(analysis.Analyzer{
 	Judge: judgeNAK,
 })
 
-type nak struct{ flows []nakFlow }
+type nak struct {
+	naks  perRow[*rowNAKs] // nil for rows without
+	asked perRow[asked]
+}
 
-// nakFlow is a row's NAKs, and the requests that travel in it.
-type nakFlow struct {
+// rowNAKs is the NAKs of a row.
+type rowNAKs struct {
 	count [4]int32 // by NAK code
-	fatal refusal  // the first NAK of the row that ended the queue pair
-	asked *asked   // nil where no request travels here
+	fatal refusal  // the first one that ended the queue pair
 }
 
 // refusal is a NAK that ended a queue pair; it is empty while frame is 0.
@@ -40,10 +42,9 @@ type refusal struct {
 // asked holds the newest messages of a row, by their first packets. More than
 // a few cannot be told from the answer's side: what is in flight when a queue
 // pair dies comes after the request that killed it.
-type asked struct {
-	list [8]request
-	next uint8
-}
+type asked []request // at most askedMost
+
+const askedMost = 8
 
 // request is the first packet of a message; it is empty while frame is 0.
 type request struct {
@@ -53,6 +54,7 @@ type request struct {
 	length uint32
 	psn    ib.PSN
 	op     ib.Opcode
+	turn   uint8 // of the first in the list: which one is the next to go
 }
 
 func newNAK(*analysis.Config) analysis.Observer { return &nak{} }
@@ -64,7 +66,7 @@ func (n *nak) Observe(b *analysis.Batch) {
 		switch {
 		case !r.Counts():
 		case p.HasSyndrome() && p.Syndrome.Type() == ib.NAK && p.Syndrome.Value() < 4:
-			f := at(&n.flows, r.Flow)
+			f := n.row(r.Flow)
 			f.count[p.Syndrome.Value()]++
 			if p.Syndrome&0x7F == ib.NAKPSNSequence {
 				b.Note(analysis.SequenceNAK, r.From)
@@ -75,31 +77,43 @@ func (n *nak) Observe(b *analysis.Batch) {
 				f.fatal = refusal{p.Frame, p.PSN, p.Syndrome & 0x7F}
 			}
 		case p.HasExt && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.Op.Is(ib.IsRequest) && p.Op.Transport() != ib.UD:
-			at(&n.flows, r.Flow).remember(p)
+			n.remember(r.Flow, p)
 		}
 	}
 }
 
-func (f *nakFlow) remember(p *decode.Packet) {
-	if f.asked == nil {
-		f.asked = new(asked) // once in a row's life
+func (n *nak) row(id analysis.FlowID) *rowNAKs {
+	f := n.naks.at(id)
+	if *f == nil {
+		*f = new(rowNAKs) // once in a row's life
 	}
-	a := f.asked
-	a.list[a.next] = request{frame: p.Frame, va: p.VA, rkey: p.RKey, length: p.DMALen, psn: p.PSN, op: p.Op}
+	return *f
+}
+
+func (n *nak) remember(id analysis.FlowID, p *decode.Packet) {
+	n.asked.at(id).remember(p)
+}
+
+func (a *asked) remember(p *decode.Packet) {
+	q := request{frame: p.Frame, va: p.VA, rkey: p.RKey, length: p.DMALen, psn: p.PSN, op: p.Op}
 	if p.DMALen == 0 {
-		a.list[a.next].length = p.PayloadLen
+		q.length = p.PayloadLen
 	}
-	a.next = (a.next + 1) % uint8(len(a.list))
+	if len(*a) < askedMost {
+		*a = append(*a, q)
+		return
+	}
+	list := *a
+	turn := list[0].turn
+	list[turn] = q
+	list[0].turn = (turn + 1) % askedMost
 }
 
 // find returns the message that holds a PSN: the one that starts last at or
 // before it. Without that the request is empty.
-func (f *nakFlow) find(psn ib.PSN) request {
+func (a asked) find(psn ib.PSN) request {
 	var best request
-	if f.asked == nil {
-		return best
-	}
-	for _, q := range f.asked.list {
+	for _, q := range a {
 		if q.frame != 0 && !q.psn.After(psn) && (best.frame == 0 || !q.psn.Before(best.psn)) {
 			best = q
 		}
@@ -108,8 +122,11 @@ func (f *nakFlow) find(psn ib.PSN) request {
 }
 
 func (n *nak) Report(r *report.Report) {
-	for id := range n.flows {
-		c, f, t := &n.flows[id].count, &r.Flows[id], &r.Totals
+	for id, row := range n.naks.of(r) {
+		if *row == nil {
+			continue
+		}
+		c, f, t := &(*row).count, &r.Flows[id], &r.Totals
 		f.NAKSequence += int64(c[0])
 		f.NAKInvalidRequest += int64(c[1])
 		f.NAKRemoteAccess += int64(c[2])
@@ -125,15 +142,15 @@ func (n *nak) Report(r *report.Report) {
 		Columns: []report.Column{{Name: "nak_frame", Kind: report.Floor}, {Name: "request_frame", Kind: report.Floor}},
 	}
 	requests := n.requestRows(r)
-	for id := range n.flows {
-		fatal := n.flows[id].fatal
-		if fatal.frame == 0 || r.Flows[id].Src == report.Other {
+	for id, row := range n.naks.of(r) {
+		f := &r.Flows[id]
+		if *row == nil || (*row).fatal.frame == 0 || f.Src == report.Other {
 			continue
 		}
-		f := &r.Flows[id]
+		fatal := (*row).fatal
 		var q request
-		for _, peer := range requests[peerRef(f)] {
-			if x := n.flows[peer].find(fatal.psn); x.frame != 0 {
+		for _, a := range requests[peerRef(f)] {
+			if x := a.find(fatal.psn); x.frame != 0 {
 				q = x
 			}
 		}
@@ -142,21 +159,21 @@ func (n *nak) Report(r *report.Report) {
 	addTable(r, "nak", t)
 }
 
-// requestRows finds the rows whose requests the fatal NAKs answer.
-func (n *nak) requestRows(r *report.Report) map[report.FlowRef][]int {
-	wanted := map[report.FlowRef][]int{}
-	for id := range n.flows {
-		if n.flows[id].fatal.frame != 0 && r.Flows[id].PeerQP != nil {
+// requestRows finds the requests that the fatal NAKs answer, by row.
+func (n *nak) requestRows(r *report.Report) map[report.FlowRef][]asked {
+	wanted := map[report.FlowRef][]asked{}
+	for id, row := range n.naks.of(r) {
+		if *row != nil && (*row).fatal.frame != 0 && r.Flows[id].PeerQP != nil {
 			wanted[peerRef(&r.Flows[id])] = nil
 		}
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
-	for id := range n.flows {
+	for id, a := range n.asked.of(r) {
 		ref := *r.Flows[id].Ref()
-		if ids, ok := wanted[ref]; ok && n.flows[id].asked != nil {
-			wanted[ref] = append(ids, id)
+		if as, ok := wanted[ref]; ok && len(*a) > 0 {
+			wanted[ref] = append(as, *a)
 		}
 	}
 	return wanted

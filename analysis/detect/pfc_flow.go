@@ -12,7 +12,7 @@ import (
 // while it was paused.
 type pfc struct {
 	cfg   *analysis.Config
-	flows []pfcFlow
+	flows perRow[pfcFlow]
 	ports []quietPort
 	// pauses is how many were seen, and over when they end at the latest: behind
 	// that no more time is paused until there is another.
@@ -41,12 +41,12 @@ type pfcFlow struct {
 	ttl        uint8
 	v2         bool
 	used, data bool
-	class      uint8 // of data, see pfcClass
-	last       int64 // time of the last data frame
-	usual      int64 // ns between data frames that follow one another
-	quiet      []pfcQuiet
-	pauses     uint32 // pfc.pauses when quiet was brought up to date
+	class      uint8  // of data, see pfcClass
 	calm       bool   // behind pfc.over
+	pauses     uint32 // pfc.pauses when quiet was brought up to date
+	last       int64  // time of the last data frame
+	usual      int64  // ns between data frames that follow one another
+	quiet      []pfcQuiet
 }
 
 // pfcQuiet is how a row stood still while one port paused.
@@ -66,7 +66,7 @@ func (o *pfc) Observe(b *analysis.Batch) {
 		case p.Status == decode.PFC || p.Status == decode.Pause:
 			o.pause(p)
 		case r.Counts():
-			f := at(&o.flows, r.Flow)
+			f := o.flows.at(r.Flow)
 			if !f.used {
 				f.used, f.src, f.dst, f.vlan, f.ttl, f.v2 = true, p.SrcMAC, p.DstMAC, p.VLAN, p.TTL, p.Version == 2
 			}
@@ -209,8 +209,8 @@ func (o *pfc) Report(r *report.Report) {
 	count := func(k key, values ...int64) {
 		sums.Add(&macs, k, values, func() []string { return []string{macText(k.mac), strconv.Itoa(k.vlan), k.addr} })
 	}
-	for id := range o.flows {
-		x, f := &o.flows[id], &r.Flows[id]
+	for id, x := range o.flows.of(r) {
+		f := &r.Flows[id]
 		if f.Src == report.Other || !x.used || x.src == [6]byte{} && x.dst == [6]byte{} {
 			continue
 		}

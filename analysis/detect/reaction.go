@@ -38,7 +38,7 @@ const (
 )
 
 type reaction struct {
-	flows  []senderRate // by FlowID of the row of the data
+	flows  perRow[senderRate] // of the row of the data
 	limits *analysis.Limits
 }
 
@@ -51,9 +51,10 @@ type senderRate struct {
 
 // cnpRuns is the runs of CNPs that a sender got.
 type cnpRuns struct {
-	now, longest cnpRun
-	pending      int64 // bytes since the last CNP
-	cnps         int64 // of all runs
+	now     cnpRun
+	longest *cnpRun // nil while no run had two CNPs
+	pending int64   // bytes since the last CNP
+	cnps    int64   // of all runs
 }
 
 // cnpRun is CNPs that follow one another closely.
@@ -100,10 +101,10 @@ func (r *reaction) Observe(b *analysis.Batch) {
 		case !run.Counts():
 		case p.Op == ib.CNP:
 			if sender := run.Peer; sender != analysis.NoFlow {
-				at(&r.flows, sender).told(p, r.limits)
+				r.flows.at(sender).told(p, r.limits)
 			}
 		case p.MovesData():
-			at(&r.flows, run.Flow).sentAll(b, run)
+			r.flows.at(run.Flow).sentAll(b, run)
 		}
 	}
 }
@@ -202,9 +203,11 @@ func (f *senderRate) told(p *decode.Packet, l *analysis.Limits) {
 
 // close ends the run, and keeps it if it is the longest.
 func (r *cnpRuns) close() {
-	if r.now.cnps > 1 && r.now.length() > r.longest.length() {
-		r.longest = r.now
+	if r.now.cnps < 2 || r.now.length() <= 0 || r.longest != nil && r.now.length() <= r.longest.length() {
+		return
 	}
+	longest := r.now // a few times in a row's life, and in the report's copy
+	r.longest = &longest
 }
 
 // reactionColumns are the columns of the table of runs; a run is one row of it,
@@ -224,14 +227,14 @@ func (r *reaction) Report(rep *report.Report) {
 		Name: "runs", Help: "The longest run of CNPs that each sender's queue pair got, and its data in windows of 33 µs before, at the end of and behind it; kept is the run up to the last CNP before which its former rate still stood.",
 		Keys: []string{"src", "dst", "dest_qp", "first_ns"}, Columns: reactionColumns,
 	}
-	for id := range r.flows {
+	for id, x := range r.flows.of(rep) {
 		f := &rep.Flows[id]
-		if r.flows[id].runs == nil || f.Src == report.Other {
+		if x.runs == nil || f.Src == report.Other {
 			continue
 		}
-		runs := *r.flows[id].runs
+		runs := *x.runs
 		runs.close()
-		if run := &runs.longest; run.cnps > 0 {
+		if run := runs.longest; run != nil {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), strconv.FormatInt(run.first, 10)},
 				Values: []int64{run.cnps, run.last, int64(run.firstFrame), int64(run.lastFrame), run.sent,
 					run.former() / earlyWindows, run.late / lateWindows, run.after / lateWindows, oneIf(run.wentOn), run.fellAt, run.earlier,

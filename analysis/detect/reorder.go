@@ -25,7 +25,7 @@ var lateSteps = [...]int64{
 	1_000_000, 2_000_000, 3_000_000, 5_000_000, 7_000_000, 10_000_000, 20_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, 1_000_000_000,
 }
 
-type reorder struct{ flows []*lateness } // by FlowID; nil for rows in order
+type reorder struct{ flows perRow[*lateness] } // nil for rows in order
 
 type lateness struct {
 	longest int64
@@ -40,7 +40,7 @@ func (o *reorder) Observe(b *analysis.Batch) {
 		if e.Kind != analysis.Reordered && e.Kind != analysis.ResponseReordered || e.Value <= 0 {
 			continue
 		}
-		f := at(&o.flows, e.Flow)
+		f := o.flows.at(e.Flow)
 		if *f == nil {
 			*f = new(lateness) // once in a row's life
 		}
@@ -64,8 +64,8 @@ func (o *reorder) Report(r *report.Report) {
 		Keys:    []string{"src", "dst", "below_ns"},
 		Columns: []report.Column{{Name: "packets", Unit: "frames", Kind: report.Sum}, {Name: "longest", Unit: "ns", Kind: report.Peak}},
 	}
-	for id, x := range o.flows {
-		f := &r.Flows[id]
+	for id, row := range o.flows.of(r) {
+		f, x := &r.Flows[id], *row
 		if x == nil || f.Src == report.Other {
 			continue
 		}

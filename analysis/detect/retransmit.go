@@ -23,7 +23,7 @@ var Retransmit = add(analysis.Analyzer{
 })
 
 type retransmit struct {
-	flows  []*rowTimer // by FlowID; nil for rows whose timer never ran out
+	flows  perRow[*rowTimer] // nil for rows whose timer never ran out
 	others otherTraffic
 	// doublings is Limits.Doublings.
 	doublings int64
@@ -86,14 +86,14 @@ func (t *retransmit) Observe(b *analysis.Batch) {
 		e := &b.Events[i]
 		switch e.Kind {
 		case analysis.TimeoutPass:
-			f := at(&t.flows, e.Flow)
+			f := t.flows.at(e.Flow)
 			if *f == nil {
 				*f = new(rowTimer) // once in a row's life
 			}
 			(*f).ranOut(e, isRead(b, e.Frame))
 		case analysis.Outstanding:
-			if f := *at(&t.flows, e.Flow); f != nil {
-				f.end(e)
+			if f := t.flows.known(e.Flow); f != nil && *f != nil {
+				(*f).end(e)
 			}
 		}
 	}
@@ -155,8 +155,8 @@ func (t *retransmit) Report(r *report.Report) {
 		{Name: "stuck", Help: "Requests that were sent again and never answered, up to the end of their row.", Keys: append(slices.Clone(keys), "psn"),
 			Columns: []report.Column{peak("sendings"), peak("unanswered"), ns("interval", report.Peak), peak("last_ns"), peak("frame"), peak("read"), peak("doubling")}},
 	}
-	for id, x := range t.flows {
-		f := &r.Flows[id]
+	for id, row := range t.flows.of(r) {
+		f, x := &r.Flows[id], *row
 		if x == nil || f.Src == report.Other {
 			continue
 		}

@@ -21,7 +21,7 @@ var RNR = add(analysis.Analyzer{
 	Judge: judgeRNR,
 })
 
-type rnr struct{ flows []*rnrFlow } // by FlowID; nil for rows without RNR NAKs
+type rnr struct{ flows perRow[*rnrFlow] } // nil for rows without RNR NAKs
 
 // rnrFlow is the RNR NAKs that travel in one row.
 type rnrFlow struct {
@@ -47,8 +47,10 @@ func (n *rnr) Observe(b *analysis.Batch) {
 		case p.Syndrome.Type() == ib.RNRNAK:
 			n.row(r.Flow).refused(p)
 			b.Note(analysis.RNRNAK, r.From)
-		case int(r.Flow) < len(n.flows) && n.flows[r.Flow] != nil:
-			n.flows[r.Flow].answered(p)
+		default:
+			if f := n.flows.known(r.Flow); f != nil && *f != nil {
+				(*f).answered(p)
+			}
 		}
 	}
 	for i := range b.Events {
@@ -59,7 +61,7 @@ func (n *rnr) Observe(b *analysis.Batch) {
 }
 
 func (n *rnr) row(id analysis.FlowID) *rnrFlow {
-	f := at(&n.flows, id)
+	f := n.flows.at(id)
 	if *f == nil {
 		*f = new(rnrFlow) // once in a row's life
 	}
@@ -104,11 +106,11 @@ func (n *rnr) Report(r *report.Report) {
 		Columns: []report.Column{{Name: "tries", Kind: report.Peak}, {Name: "wait", Unit: "ns", Kind: report.Peak},
 			{Name: "nak_ns", Kind: report.Peak}, {Name: "nak_frame", Kind: report.Peak}},
 	}
-	for id, x := range n.flows {
+	for id, row := range n.flows.of(r) {
+		f, x := &r.Flows[id], *row
 		if x == nil {
 			continue
 		}
-		f := &r.Flows[id]
 		f.RNRNAKs += x.naks
 		f.RNRStallNs += x.stall
 		r.Totals.RNRNAKs += x.naks

@@ -260,16 +260,23 @@ func (s *straggler) Report(r *report.Report) {
 		Columns: append(append(columns("", "steps"), columns("ns", "lateness", "late_start", "alone", "rest")...), columns("", "lateness_permille")...)}
 	last.Columns = append(last.Columns, report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak},
 		report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak})
+	var gaps [len(stepGaps)]string
 	for i, gap := range stepGaps {
 		c.close(i)
-		for id := range c.hosts {
-			part, key := &c.hosts[id].parts[i], []string{strconv.FormatInt(gap, 10), decode.Address(c.hosts[id].addr)}
+		gaps[i] = strconv.FormatInt(gap, 10)
+	}
+	var slab report.Slab
+	for id := range c.hosts {
+		h := &c.hosts[id]
+		addr := decode.Address(h.addr)
+		for i := range h.parts {
+			part := &h.parts[i]
 			if part.steps > 0 {
-				steps.Rows = append(steps.Rows, report.Row{Key: key, Values: []int64{part.steps, part.length}})
+				steps.Rows = append(steps.Rows, slab.Row([]int64{part.steps, part.length}, gaps[i], addr))
 			}
 			if l := part.late; l != nil {
-				last.Rows = append(last.Rows, report.Row{Key: key, Values: []int64{l.steps, l.ns, l.begin, l.alone, l.rest, l.share,
-					l.first.ns, l.last.ns, int64(l.first.frame), int64(l.last.frame)}})
+				last.Rows = append(last.Rows, slab.Row([]int64{l.steps, l.ns, l.begin, l.alone, l.rest, l.share,
+					l.first.ns, l.last.ns, int64(l.first.frame), int64(l.last.frame)}, gaps[i], addr))
 			}
 		}
 	}

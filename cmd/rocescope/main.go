@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	frugal()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first interrupt asks for the report so far; a second one ends the
 	// program as it would any other.

@@ -15,12 +15,10 @@ type bundle struct {
 	rows   [2][]*row   // by direction, the live ones
 	asking [2][]*row   // those of them that hold requests, in the order of the first
 	asked  uint32      // how many rows have held requests
-	// recentMost is how many sightings each of its sequences may keep, as of its
-	// newest row.
-	recentMost uint16
-	tags       tags
-	vni        uint32 // valid iff tenant
-	tenant     bool
+	room   *recentRoom // of its bucket
+	tags   tags
+	vni    uint32 // valid iff tenant
+	tenant bool
 	// minRTT is the shortest time, by direction, from a request at the tap to
 	// its answer at the tap: what no answer to a later packet can undercut.
 	minRTT [2]int64

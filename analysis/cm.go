@@ -74,6 +74,12 @@ func (s *shard) retireRow(r *row) {
 		x.forgetCandidates()
 		s.index.remove(x)
 	}
+	for _, x := range [...]*row{r, r.peer} {
+		if x != nil {
+			x.req.recent.forget(x.bundle.room)
+			x.rsp.recent.forget(x.bundle.room)
+		}
+	}
 	s.release(r.bundle)
 }
 

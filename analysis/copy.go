@@ -155,7 +155,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 		}
 	}
 	c.takeNew(g, p)
-	c.remember(p, g.responsesMost())
+	c.remember(p, g.responsesRoom())
 	return false
 }
 
@@ -211,7 +211,7 @@ func (e *sighting) isLike(p *decode.Packet) bool {
 // remember keeps a response. One with the PSN of another, as an ACK that is
 // sent for each duplicate, does not push that one out at once: its copy may come
 // behind both.
-func (c *responses) remember(p *decode.Packet, most uint16) {
+func (c *responses) remember(p *decode.Packet, room *recentRoom) {
 	flags := sightingFlag(0)
 	if e := c.recent.get(p.PSN); e != nil {
 		flags = e.flags & seenCopied
@@ -227,21 +227,17 @@ func (c *responses) remember(p *decode.Packet, most uint16) {
 		c.again[c.turn%againMax] = *e
 		c.turn++
 	}
-	c.recent.put(p, flags, p.PSN.Add(-copyReach), most)
+	c.recent.put(p, flags, p.PSN.Add(-copyReach), room)
 }
 
-// responsesMost is how many responses are kept: while it is not known what they
-// answer all that can be, and then, where there are many rows, a quarter of what
-// requests may have, for nothing but their copies asks for them.
-func (g *row) responsesMost() uint16 {
-	most := g.bundle.recentMost
-	switch {
-	case g.peer == nil:
-		return recentMax
-	case most > recentMax/4:
-		return most
+// responsesRoom is the room for responses: while it is not known what they answer
+// as much as for requests, and then little where room has become scarce, for
+// nothing but their copies asks for them.
+func (g *row) responsesRoom() *recentRoom {
+	if g.peer != nil && *g.bundle.room < recentAll/2 {
+		return nil
 	}
-	return max(most/4, recentFew/2)
+	return g.bundle.room
 }
 
 // againMax is how many responses with the PSNs of later ones are kept.

@@ -126,7 +126,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		q.high = p.PSN.Add(span)
 		r.countMessage(p)
-		q.recent.put(p, 0, q.una, r.bundle.recentMost)
+		q.recent.put(p, 0, q.una, r.bundle.room)
 		q.last, q.lastFrame = p.Time, p.Frame
 		return 0
 	}
@@ -222,7 +222,7 @@ func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
 	} else {
 		r.countMessage(p)
 	}
-	q.recent.put(p, flags, q.una, r.bundle.recentMost)
+	q.recent.put(p, flags, q.una, r.bundle.room)
 	q.last, q.lastFrame = p.Time, p.Frame
 	if p.Op.Is(ib.AnsweredByRead) {
 		span, known := r.span(p)

@@ -265,7 +265,7 @@ func TestMissingReadResponses(t *testing.T) {
 func TestAREADCatchesUpWithResponsesThatNobodyTook(t *testing.T) {
 	var seen recent
 	for psn := ib.PSN(2); psn < 6; psn++ {
-		seen.put(&decode.Packet{PSN: psn, Op: ib.Of(ib.RC, ib.ReadResponseMiddle), Time: 100}, 0, 0, recentMax)
+		seen.put(&decode.Packet{PSN: psn, Op: ib.Of(ib.RC, ib.ReadResponseMiddle), Time: 100}, 0, 0, nil)
 	}
 	for _, c := range []struct {
 		read   read

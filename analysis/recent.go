@@ -39,20 +39,30 @@ type recent struct {
 const (
 	recentMin = 4
 	recentMax = 256
-	// recentFew is how many slots any sequence may have, and recentAll how many
-	// those of a bucket of rows may have together beyond that. Where there are
-	// thousands of queue pairs none has many packets under way.
+	// recentFew is how many slots a sequence may have where there is no room for
+	// more, and recentAll how much room the rows of a bucket have in common. Among
+	// thousands of queue pairs few have many packets under way.
 	recentFew = 16
 	recentAll = 1 << 14
 )
 
-// recentMost returns how many slots a sequence may have among so many rows.
-func recentMost(rows int) int {
-	most := recentMax
-	for most > recentFew && most*rows > recentAll {
-		most /= 2
+// recentRoom is how many slots more than recentFew each the sequences of a bucket
+// may still take. A nil one is none.
+type recentRoom int32
+
+// take takes n slots, if there are as many.
+func (r *recentRoom) take(n int) bool {
+	if r == nil || int(*r) < n {
+		return false
 	}
-	return most
+	*r -= recentRoom(n)
+	return true
+}
+
+// forget gives up all sightings, and the room they had.
+func (c *recent) forget(room *recentRoom) {
+	*room += recentRoom(max(0, len(c.slots)-recentFew))
+	*c = recent{}
 }
 
 // get returns the last sighting of psn, or nil.
@@ -84,16 +94,16 @@ func (c *recent) second(psn ib.PSN) uint32 {
 	return uint32(psn) * 0x9E3779B1 >> 16 & uint32(len(c.slots)-1)
 }
 
-// put records a sighting. Those of PSNs from una on are worth keeping, in at most
-// so many slots.
-func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, most uint16) {
+// put records a sighting. Those of PSNs from una on are worth keeping, as far as
+// there is room.
+func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, room *recentRoom) {
 	if len(c.slots) == 0 {
 		c.slots = make([]sighting, recentMin)
 	}
 	if p.ICRC == decode.ICRCBad {
 		flags |= seenBad
 	}
-	c.place(p.PSN, una, most).set(p, flags)
+	c.place(p.PSN, una, room).set(p, flags)
 }
 
 func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
@@ -115,7 +125,7 @@ func (c *recent) next(psn, una ib.PSN) *sighting {
 
 // place returns the slot for a PSN: its own, a free one, or else one that is
 // worth least.
-func (c *recent) place(psn, una ib.PSN, most uint16) *sighting {
+func (c *recent) place(psn, una ib.PSN, room *recentRoom) *sighting {
 	for {
 		a, b := &c.slots[c.first(psn)], &c.slots[c.second(psn)]
 		switch {
@@ -126,7 +136,7 @@ func (c *recent) place(psn, una ib.PSN, most uint16) *sighting {
 		case b.flags&seenValid == 0 || b.psn.Before(una):
 			c.crossed = c.crossed || a != b
 			return b
-		case len(c.slots) >= int(most):
+		case len(c.slots) >= recentMax || len(c.slots) >= recentFew && !room.take(len(c.slots)):
 			return a
 		}
 		c.grow()
@@ -134,11 +144,11 @@ func (c *recent) place(psn, una ib.PSN, most uint16) *sighting {
 }
 
 func (c *recent) grow() {
-	old := c.slots
+	old, room := c.slots, recentRoom(recentMax)
 	c.slots, c.crossed = make([]sighting, 2*len(old)), false
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			*c.place(old[i].psn, old[i].psn.Add(-1<<22), recentMax) = old[i] // worth keeping, all of them
+			*c.place(old[i].psn, old[i].psn.Add(-1<<22), &room) = old[i] // worth keeping, all of them
 		}
 	}
 }

@@ -24,12 +24,13 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 	} {
 		for _, base := range startPSNs {
 			var rc recent
+			room := recentRoom(recentAll)
 			for n := range c.n {
 				una := base
 				if c.una > 0 {
 					una = base.Add(n)
 				}
-				rc.put(&decode.Packet{PSN: base.Add(n), Frame: uint64(n + 1)}, 0, una, recentMax)
+				rc.put(&decode.Packet{PSN: base.Add(n), Frame: uint64(n + 1)}, 0, una, &room)
 			}
 			forgotten := int32(0)
 			for n := c.n - c.keep; n < c.n; n++ {
@@ -57,18 +58,25 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 	}
 }
 
-func TestThereAreFewerSightingsOfEachOfManyRows(t *testing.T) {
-	for rows, want := range map[int]int{1: recentMax, 64: recentMax, 65: recentMax / 2, 256: 64, 512: 32, 1 << 20: recentFew} {
-		if got := recentMost(rows); got != want {
-			t.Errorf("%d slots of each of %d rows, want %d", got, rows, want)
+func TestSightingsAreFewWhereThereIsNoRoom(t *testing.T) {
+	room := recentRoom(100)
+	for _, c := range []struct {
+		room *recentRoom
+		want int
+		left recentRoom
+	}{
+		{nil, recentFew, 100},
+		{&room, 64, 100 - 16 - 32}, // the next 64 are too many
+		{&room, 64, 100 - 16 - 32 - 16 - 32},
+		{&room, recentFew, 4},
+	} {
+		var s recent
+		for n := range int32(1000) {
+			s.put(&decode.Packet{PSN: ib.PSN(0).Add(n)}, 0, 0, c.room)
 		}
-	}
-	var c recent
-	for n := range int32(1000) {
-		c.put(&decode.Packet{PSN: ib.PSN(0).Add(n)}, 0, 0, recentFew)
-	}
-	if len(c.slots) != recentFew || c.get(999) == nil {
-		t.Errorf("%d slots, of which the newest packet has %v", len(c.slots), c.get(999))
+		if len(s.slots) != c.want || s.get(999) == nil || room != c.left {
+			t.Errorf("%d slots, of which the newest packet has %v; there is room for %d", len(s.slots), s.get(999), room)
+		}
 	}
 }
 
@@ -77,8 +85,9 @@ func TestRecentSpreadsTheStepsOfREADs(t *testing.T) {
 	for _, step := range []int32{1, 2, 4, 8, 16, 32, 64} {
 		t.Run(fmt.Sprintf("steps of %d", step), func(t *testing.T) {
 			var rc recent
+			room := recentRoom(recentAll)
 			for n := range int32(reads) {
-				rc.put(&decode.Packet{PSN: ib.PSN(0).Add(n * step)}, 0, 0, recentMax)
+				rc.put(&decode.Packet{PSN: ib.PSN(0).Add(n * step)}, 0, 0, &room)
 			}
 			for n := range int32(reads) {
 				if rc.get(ib.PSN(0).Add(n*step)) == nil {

@@ -208,7 +208,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	}
 	q.newest = p.Time
 	q.ids.newest(p.IPID, r.idsRise())
-	q.recent.put(p, flags, q.una, r.bundle.recentMost)
+	q.recent.put(p, flags, q.una, r.bundle.room)
 	q.last, q.lastFrame = p.Time, p.Frame
 	if p.Op.Is(ib.AnsweredByRead) {
 		s.askedRead(r, p, span, known, v == Resent)

@@ -17,6 +17,7 @@ type shard struct {
 	last      *row // the newest packet's
 	bundles   map[bundleKey]*bundle
 	rowCount  [buckets]int // rows in each bucket of address pairs
+	room      [buckets]recentRoom
 	udSenders map[udSender]*row
 	evidence  evidence
 	totals    report.Totals
@@ -35,6 +36,9 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 		cfg:       cfg,
 		bundles:   make(map[bundleKey]*bundle),
 		udSenders: make(map[udSender]*row),
+	}
+	for i := range s.room {
+		s.room[i] = recentAll
 	}
 	for _, a := range as {
 		if a.New != nil {
@@ -166,7 +170,7 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 		return Copy
 	}
 	q.ids.newest(p.IPID, false)
-	q.recent.put(p, 0, p.PSN, r.bundle.recentMost)
+	q.recent.put(p, 0, p.PSN, r.bundle.room)
 	r.countMessage(p)
 	return 0
 }
@@ -270,7 +274,7 @@ func (s *shard) firstOf(p *decode.Packet, hash uint32) *row {
 		if s.full(bucketOf(p)) {
 			return s.otherRow()
 		}
-		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
+		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, room: &s.room[bucketOf(p)], first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
 	tag := b.tags.number(p, dir)
@@ -314,7 +318,6 @@ func (s *shard) newRow(p *decode.Packet, r *row) *row {
 		return s.otherRow()
 	}
 	s.rowCount[bucket]++
-	r.bundle.recentMost = uint16(recentMost(s.rowCount[bucket]))
 	r.id, r.version, r.transport, r.qp = FlowID(len(s.rows)), p.Version, rowTransport(p.Op), p.QP
 	r.suspect = p.ICRC == decode.ICRCBad
 	if r.transport == ib.UD {

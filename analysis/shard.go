@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -66,7 +68,7 @@ func (s *shard) process(in *input) {
 			m, cms = &cms[0].CM, cms[1:]
 		}
 		flow, v := s.packet(&b.Packets[i], m)
-		s.judged(flow, v)
+		s.judged(flow, v, 1)
 		b.streak(i)
 		for i++; i < end; {
 			i = s.restOf(i, end)
@@ -75,12 +77,22 @@ func (s *shard) process(in *input) {
 	s.deliver()
 }
 
-// judged notes row and verdict of the batch's next packet.
-func (s *shard) judged(flow FlowID, v Verdict) {
+// judged notes row and verdict of the batch's next n packets.
+func (s *shard) judged(flow FlowID, v Verdict, n int) {
 	b := &s.batch
-	b.Flow = append(b.Flow, flow)
-	b.Peer = append(b.Peer, s.peerOf(flow))
-	b.Verdict = append(b.Verdict, v)
+	b.Flow = repeated(b.Flow, flow, n)
+	b.Peer = repeated(b.Peer, s.peerOf(flow), n)
+	b.Verdict = repeated(b.Verdict, v, n)
+}
+
+// repeated appends v n times.
+func repeated[T any](list []T, v T, n int) []T {
+	from := len(list)
+	list = slices.Grow(list, n)[:from+n]
+	for i := range list[from:] {
+		list[from+i] = v
+	}
+	return list
 }
 
 // restOf takes the packets of the batch from index i on, up to end, which go on with
@@ -90,16 +102,14 @@ func (s *shard) restOf(i, end int) int {
 	b := &s.batch
 	if flow := b.Flow[i-1]; flow != NoFlow && b.Verdict[i-1] == 0 && !s.rows[flow].retired {
 		if u := s.goOn(s.rows[flow], b.Packets[i:end]); u.n > 0 {
-			for range u.n {
-				s.judged(flow, 0)
-			}
+			s.judged(flow, 0, u.n)
 			b.streakOn(i, &u)
 			s.atOnce += u.n
 			return i + u.n
 		}
 	}
 	flow, v := s.packet(&b.Packets[i], nil)
-	s.judged(flow, v)
+	s.judged(flow, v, 1)
 	b.streak(i)
 	return i + 1
 }

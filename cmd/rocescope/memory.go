@@ -13,10 +13,10 @@ import (
 // so that small ones are collected as seldom as ever. What lies idle beyond that,
 // as it does when pieces of one size go and others come, returns to the system.
 const (
-	leastRoom  = 48 << 20
+	leastRoom  = 24 << 20
 	mostRoom   = 100 // percent of what is in use
 	largeShare = 33  // percent
-	idleRoom   = 32 << 20
+	idleRoom   = 16 << 20
 	idleShare  = 5 // percent of what is in use, beside idleRoom
 )
 

@@ -370,7 +370,7 @@ func (s *shard) rowsIn(flows []report.Flow, end bool) *report.Report {
 
 // observed adds what the observers have seen of these rows.
 func (s *shard) observed(r *report.Report, end bool) {
-	for i, o := range s.observers {
+	for i, o := range slices.Backward(s.observers) { // those last in the alphabet keep much and say little
 		o.Report(r)
 		if end {
 			s.observers[i] = nil

@@ -9,22 +9,17 @@ import (
 // and in order, to tell how long each took.
 type messages struct {
 	open  bool   // the newest has begun, and not ended
-	want  ib.PSN // of its next packet
+	next  uint8  // the place of the next one
+	used  uint8  // a bit for each place whose last packet no ACK of its own has acknowledged
+	want  ib.PSN // of the newest's next packet
 	start int64  // when it began
-	whole [messagesMax]wholeMessage
-	next  uint8 // the place of the next one
+	// Of the message at each place, the last packet and when it began.
+	last  [messagesMax]ib.PSN
+	began [messagesMax]int64
 }
 
-// wholeMessage is one whose last packet has not been acknowledged by an ACK of
-// its own.
-type wholeMessage struct {
-	used  bool
-	last  ib.PSN
-	start int64
-}
-
-// messagesMax is a power of two. More that wait at a time are rare, and then some
-// are no samples.
+// messagesMax is a power of two, and no more than used has bits. More that wait at
+// a time are rare, and then some are no samples.
 const messagesMax = 8
 
 // sentFirst takes a packet that was sent the first time.
@@ -43,7 +38,8 @@ func (q *requests) sentFirst(p *decode.Packet) {
 	m.open = p.PSN == m.want && p.Op.Is(ib.IsMiddle|ib.IsLast)
 	m.want = p.PSN.Add(1)
 	if m.open && p.Op.Is(ib.IsLast) {
-		m.whole[m.next%messagesMax] = wholeMessage{true, p.PSN, m.start}
+		i := m.next % messagesMax
+		m.last[i], m.began[i], m.used = p.PSN, m.start, m.used|1<<i
 		m.next++
 		m.open = false
 	}
@@ -60,10 +56,10 @@ func (s *shard) complete(r *row, e *sighting, p *decode.Packet) {
 	if m == nil {
 		return
 	}
-	for i := range m.whole {
-		if x := &m.whole[i]; x.used && x.last == p.PSN {
-			x.used = false
-			s.measure(MessageDone, r, p, e.frame, p.Time-x.start)
+	for i, last := range m.last {
+		if last == p.PSN && m.used>>i&1 != 0 {
+			m.used &^= 1 << i
+			s.measure(MessageDone, r, p, e.frame, p.Time-m.began[i])
 			return
 		}
 	}

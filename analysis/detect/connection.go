@@ -30,6 +30,7 @@ type connection struct {
 	byQP      map[qpKey]*exchange
 	born      uint32 // how often byQP has grown
 	rows      perRow[connectionRow]
+	managed   perRow[managedRow] // once there was an exchange
 }
 
 // cmPair is who speaks to whom, and over what.
@@ -81,11 +82,15 @@ type connectionUse struct {
 
 // connectionRow is what a row shows beside CM.
 type connectionRow struct {
+	ends  rowEnds
+	style rowStyle
+}
+
+// managedRow is the connection of a row.
+type managedRow struct {
 	exchange *exchange
-	ends     rowEnds
 	looked   uint32 // born, when it was last looked for
 	toServer bool
-	style    rowStyle
 }
 
 func newConnection(c *analysis.Config) analysis.Observer {
@@ -111,13 +116,15 @@ func (c *connection) Observe(b *analysis.Batch) {
 			c.message(p, m)
 		case p.QP > 1:
 			row.style.seen(p, b.Tail(r))
-			c.used(row, p, r)
+			if c.born > 0 {
+				c.used(c.managed.at(r.Flow), p, r)
+			}
 		}
 	}
 }
 
 // used counts packets of data, of which p is the first, for their connection.
-func (c *connection) used(row *connectionRow, p *decode.Packet, r *analysis.Streak) {
+func (c *connection) used(row *managedRow, p *decode.Packet, r *analysis.Streak) {
 	if row.exchange == nil {
 		if row.looked == c.born {
 			return

@@ -48,7 +48,7 @@ func (c *connection) servicesTable(r *report.Report) report.Table {
 	}
 	for id, row := range c.rows.of(r) {
 		f := &r.Flows[id]
-		if row.exchange == nil && row.style.ncclLike() && f.Src != report.Other && f.Transport == "RC" {
+		if m := c.managed.known(id); (m == nil || m.exchange == nil) && row.style.ncclLike() && f.Src != report.Other && f.Transport == "RC" {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, "NCCL-like", "pattern"}, Values: []int64{1}})
 		}
 	}

@@ -20,20 +20,19 @@ const rowsOfPage = 256
 // at returns the element of a row, which is zero where the row is new. It stays
 // where it is.
 func (l *perRow[T]) at(id analysis.FlowID) *T {
-	if n := uint32(id) / rowsOfPage; int(n) < len(l.pages) && l.pages[n] != nil {
-		return &l.pages[n][uint32(id)%rowsOfPage]
+	n := uint(id) / rowsOfPage
+	if n >= uint(len(l.pages)) || l.pages[n] == nil {
+		l.page(n)
 	}
-	return l.first(id)
+	return &l.pages[n][uint(id)%rowsOfPage]
 }
 
-// first makes the page of a row.
-func (l *perRow[T]) first(id analysis.FlowID) *T {
-	n := int(uint32(id) / rowsOfPage)
-	if n >= len(l.pages) {
-		l.pages = append(l.pages, make([]*[rowsOfPage]T, n+1-len(l.pages))...)
+// page makes a page.
+func (l *perRow[T]) page(n uint) {
+	if n >= uint(len(l.pages)) {
+		l.pages = append(l.pages, make([]*[rowsOfPage]T, n+1-uint(len(l.pages)))...)
 	}
 	l.pages[n] = new([rowsOfPage]T)
-	return &l.pages[n][uint32(id)%rowsOfPage]
 }
 
 // known returns the element of a row, nil where nobody asked for it or its

@@ -19,13 +19,14 @@ var Latency = add(analysis.Analyzer{
 // latency has what the requests of a row wait for.
 type latency struct {
 	trips  perRow[report.Hist]
-	others perRow[[]waiting]
+	others perRow[*waiting] // nil while nothing else was measured
 }
 
 // waiting is one of the waits beside the round trip. A row has one or two.
 type waiting struct {
-	wait  int // in waitNames
 	times report.Waits
+	next  *waiting // of the row; nil for the last
+	wait  uint8    // in waitNames
 }
 
 // waitNames are the waits beside the round trip, in the order of their events.
@@ -39,21 +40,20 @@ func (l *latency) Observe(b *analysis.Batch) {
 		case e.Kind == analysis.RoundTrip:
 			l.trips.at(e.Flow).Add(e.Value)
 		case e.Kind.Measure():
-			l.add(e.Flow, int(e.Kind-analysis.NAKGeneration), e.Value)
+			l.wait(e.Flow, uint8(e.Kind-analysis.NAKGeneration)).Add(e.Value)
 		}
 	}
 }
 
-func (l *latency) add(id analysis.FlowID, wait int, ns int64) {
-	others := l.others.at(id)
-	for i := range *others {
-		if w := &(*others)[i]; w.wait == wait {
-			w.times.Add(ns)
-			return
+func (l *latency) wait(id analysis.FlowID, wait uint8) *report.Waits {
+	at := l.others.at(id)
+	for ; *at != nil; at = &(*at).next {
+		if (*at).wait == wait {
+			return &(*at).times
 		}
 	}
-	*others = append(*others, waiting{wait: wait}) // a few times in a row's life
-	(*others)[len(*others)-1].times.Add(ns)
+	*at = &waiting{wait: wait} // a few times in a row's life
+	return &(*at).times
 }
 
 func (l *latency) Report(r *report.Report) {
@@ -63,7 +63,7 @@ func (l *latency) Report(r *report.Report) {
 	}
 	for id, others := range l.others.of(r) {
 		f := &r.Flows[id]
-		if len(*others) == 0 || f.Src == report.Other {
+		if *others == nil || f.Src == report.Other {
 			continue
 		}
 		sum := sums[hostsOf(f)]
@@ -71,8 +71,8 @@ func (l *latency) Report(r *report.Report) {
 			sum = new([len(waitNames)]report.Waits)
 			sums[hostsOf(f)] = sum
 		}
-		for i := range *others {
-			sum[(*others)[i].wait].Merge(&(*others)[i].times)
+		for w := *others; w != nil; w = w.next {
+			sum[w.wait].Merge(&w.times)
 		}
 	}
 	t := report.NewWaitTable(report.WaitTable, "How often requests from src to dst waited so long at the tap, by what they waited for.")

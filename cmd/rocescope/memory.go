@@ -10,22 +10,28 @@ import (
 // By default the garbage collector lets as much garbage pile up as memory is in
 // use. An analysis of 100,000 flows has hundreds of megabytes in use, so that a
 // large heap gets less room: a third of what is in use, and at least leastRoom,
-// so that small ones are collected as seldom as ever.
+// so that small ones are collected as seldom as ever. What lies idle beyond that,
+// as it does when pieces of one size go and others come, returns to the system.
 const (
-	leastRoom  = 48 << 20
+	leastRoom  = 24 << 20
 	mostRoom   = 100 // percent of what is in use
 	largeShare = 33  // percent
+	idleRoom   = 16 << 20
+	idleShare  = 5 // percent of what is in use, beside idleRoom
 )
 
 // frugal keeps the memory of the program near what it needs, until it ends.
 func frugal() {
-	if os.Getenv("GOGC") != "" {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return // somebody knows better
 	}
 	atEachCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetGCPercent(room(live[0].Value.Uint64()))
+		n := live[0].Value.Uint64()
+		percent := room(n)
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(int64(n + n/100*uint64(percent+idleShare) + idleRoom))
 	})
 }
 

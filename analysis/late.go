@@ -433,8 +433,11 @@ func (r *row) quickestTurn() int64 {
 	if r.bundle.overtaken(r.dir) {
 		return 1_000
 	}
-	return 600
+	return quickTurn
 }
+
+// quickTurn is that time where packets do not, ns.
+const quickTurn = 600
 
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.

@@ -74,9 +74,8 @@ type responses struct {
 	ids      idOrder
 	previous uint16 // the ID of the packet before the newest
 	any      bool
-	high     ib.PSN              // the highest so far
-	again    *[againMax]sighting // those whose PSN came again; nil while none did
-	turn     uint8
+	high     ib.PSN   // the highest so far
+	earlier  *earlier // those whose PSN came again; nil while none did
 }
 
 const portsMax = 256

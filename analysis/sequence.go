@@ -57,6 +57,7 @@ type recovery struct {
 	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
 	turnBefore int64  // the shortest turnaround before the last NAK was followed
 	reads      reads
+	earlier    earlier // requests that were sent again since
 }
 
 // passInfo is the current resend pass.

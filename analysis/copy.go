@@ -144,9 +144,10 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
-	if n != nil && n.used && e.time > n.time {
-		if turn := rec.turnBefore; turn > 0 && e.time-n.time >= turn-turn/8 {
-			return false // the one seen was what it asks for
+	if n != nil && n.used && e.time > n.time && e.frame == rec.pass.frame {
+		after, turn := e.time-n.time, rec.turnBefore
+		if turn > 0 && after >= turn-turn/8 || turn == 0 && (after >= max(2*r.minRTT(), copyWithin) || p.Time-e.time < quickTurn) {
+			return false // the one seen, with which the pass began, was what it asks for
 		}
 	}
 	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN

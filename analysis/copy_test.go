@@ -145,6 +145,17 @@ func TestCopies(t *testing.T) {
 			want:   "lost_downstream@3,8 retransmission_nak@3-5,8 mirror_duplicate@8",
 		},
 		{
+			name:   "so it is with the first NAK where it came no sooner than a way through the network and back",
+			script: "A: 0-5! B: nak:3 +15 A: (3) late:3 6 late:3 7! B: ack:7",
+			want:   "lost_downstream@3 retransmission_nak@3 mirror_duplicate@3",
+		},
+		{
+			name:   "a pass that goes on with what a NAK named leaves that NAK open",
+			script: "A: 0-8 +9 B: nak:3 nak:5 A: 3-6 5-6 7-9! B: ack:9",
+			want:   "lost_downstream@5 needless_nak@3 retransmission_nak@3-4,5-6×2,7-8 spurious_retransmission@3-4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "what comes again behind an answer, and not at once, is sent again",
 			script: "A: 0-2 (3) 4 late:3 5! B: ack:5 A: 3 B: ack:5",
 			want:   "gap@3 out_of_order@3 retransmission@3 spurious_retransmission@3",

@@ -244,6 +244,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec
+		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.time < e.time) && p.Time-e.time <= copyWithin {
+			return true // nothing has come since for which it could be refused once more
+		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}

@@ -109,6 +109,18 @@ func TestCopies(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "they may come sooner than ACKs that are kept back for a while",
+			script: "A2: 0-2 A3: 0-2 +40 A2: 0-1 +-5 B2: ack:2 ack:2 A2: 3! B2: ack:3 A3: 3! B3: ack:3",
+			want:   "A2:retransmission@0-1 A2:spurious_retransmission@0-1",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "a NAK twice is a copy where nothing came since that could be refused",
+			script: "A: 0-5! B: nak:3 A: 3-5! B: nak:4 = A: 4-5! B: ack:5",
+			want:   "lost_downstream@3-4 retransmission_nak@3,4-5×2 B:mirror_duplicate@4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "an ACK twice is a copy where what another row repeated was answered long ago",
 			script: "A: 0! A2: 0-1! B: ack:0 A: 1! B: ack:1 A2: 0-1! B2: ack:1 +60 A: 2! B: ack:2 = A: 3! B: ack:3",
 			want:   "A2:retransmission@0-1 B:mirror_duplicate@2",

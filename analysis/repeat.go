@@ -53,23 +53,27 @@ func (g *row) answersRepeats(p *decode.Packet) bool {
 	if t := b.repeats[1-g.dir]; t == 0 || p.Time-t > copyAtMost {
 		return false
 	}
-	rtt := b.minRTT[1-g.dir]
+	rtt, known := b.minRTT[1-g.dir], b.rtts[1-g.dir] > 0
 	for i := range g.cand {
-		if c := &g.cand[i]; c.fitted > 1 && b.rtts[1-g.dir] == 0 {
+		if c := &g.cand[i]; c.fitted > 1 && !known {
 			rtt = least(rtt, c.quickest)
 		}
 	}
+	soonest := rtt * 3 / 4
+	if known { // ACKs may be kept back, those of duplicates are not
+		soonest = least(b.prompt[1-g.dir]*3/4, rtt/4)
+	}
 	if g.cand == nil {
-		return slices.ContainsFunc(b.asking[1-g.dir], func(r *row) bool { return r.peer == nil && r.drewTwo(p, rtt) })
+		return slices.ContainsFunc(b.asking[1-g.dir], func(r *row) bool { return r.peer == nil && r.drewTwo(p, soonest, rtt) })
 	}
 	return slices.ContainsFunc(g.cand, func(c candidate) bool {
 		switch {
-		case c.fitted < 2 || c.quickest == 0 || b.rtts[1-g.dir] > 0:
-			return c.row.drewTwo(p, rtt)
+		case c.fitted < 2 || c.quickest == 0 || known:
+			return c.row.drewTwo(p, soonest, rtt)
 		case c.quickest > muchSlower*rtt:
 			return false
 		}
-		return c.row.drewTwo(p, c.quickest)
+		return c.row.drewTwo(p, c.quickest*3/4, c.quickest)
 	})
 }
 
@@ -79,13 +83,14 @@ const muchSlower = 3
 
 // drewTwo reports whether requests of the row may have drawn the answer and another
 // one just before that is like it: two that were repeated, or one and its first
-// sending. A duplicate is answered at once, so that only queues make that take
-// longer than the round trip, which is 0 where it is not known.
-func (r *row) drewTwo(p *decode.Packet, rtt int64) bool {
+// sending. A duplicate is answered at once, no sooner than soonest, so that only
+// queues make that take longer than the round trip, which is 0 where it is not
+// known.
+func (r *row) drewTwo(p *decode.Packet, soonest, rtt int64) bool {
 	if r.doubled() {
 		return false // then the answers stand twice, too
 	}
-	soonest, latest := rtt*3/4, int64(copyAtMost)
+	latest := int64(copyAtMost)
 	if rtt > 0 {
 		latest = min(latest, rtt*3/2+queueAtMost)
 	}

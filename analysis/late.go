@@ -450,7 +450,8 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 		return false
 	}
 	for i := range rec.naks {
-		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time && !goesOn {
+		n := &rec.naks[i]
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := p.Time - n.time

@@ -27,10 +27,9 @@ type bundle struct {
 	// back for those behind it, a NAK or a response is not. 0 unknown.
 	prompt  [2]int64
 	prompts [2]int // how many prompt is the least of
-	// repeats is when, by direction, a request last stepped back further than its
-	// copy does: it may be answered as often as it was sent. 0 never.
+	// repeats is when, by direction, a request of a row without a partner last
+	// stepped back: it may be answered as often as it was sent. 0 never.
 	repeats [2]int64
-	copied  bool // a request has been seen twice
 	// rising tells, by direction, that a sequence of that sender has shown IPv4
 	// IDs that rise from packet to packet.
 	rising [2]bool

@@ -82,8 +82,10 @@ type Limits struct {
 	// few microseconds.
 	NearNAK int64
 	// CNPsNearNAK is the number of such CNPs below which they may stand there by
-	// chance, so that loss as their cause is told as info.
-	CNPsNearNAK int
+	// chance, so that loss as their cause is told as info. So it is where NAKs are so
+	// many that chance would put them there with a probability above NearNAKChance.
+	CNPsNearNAK   int
+	NearNAKChance float64
 	// ClassSiblings is the number of queue pairs from which their DSCP is the usual
 	// one between two hosts, and how many times those on another they must be: of
 	// two queue pairs with two DSCPs neither is odd.
@@ -221,9 +223,10 @@ type Limits struct {
 	// burst's highest rate, before the first loss of a queue that overflowed: no
 	// switch for RoCE gives a port less buffer.
 	IncastQueue int64
-	// IncastAbove is how many times as much as any one host sends must come to a
-	// receiver before a queue behind the tap is held to have overflowed, where the
-	// link's rate is not known: hosts that have little to send do not show it.
+	// IncastAbove is how many times as much as any one host sends at its fastest
+	// must come to a receiver before a queue behind the tap is held to have
+	// overflowed, where the link's rate is not known: the receiver's link may well
+	// carry a little more than was seen, hardly half as much again.
 	IncastAbove float64
 	// StragglerSamples is the number of ACK round trips from which a host's median
 	// is compared, and StragglerRatio how many times that of its peers it must be:
@@ -308,7 +311,7 @@ func Defaults(workers int) *Config {
 			MemberFrames:        100,
 			InSeries:            0.05,
 			IncastSenders:       3,
-			IncastAbove:         2,
+			IncastAbove:         1.5,
 			IncastQueue:         64_000,
 			StragglerSamples:    20,
 			StragglerRatio:      4,
@@ -325,6 +328,7 @@ func Defaults(workers int) *Config {
 			StragglerLoneRatio:  20,
 			NearNAK:             20_000,
 			CNPsNearNAK:         3,
+			NearNAKChance:       0.01,
 			ClassSiblings:       3,
 			ClassClear:          0.9,
 			ClassShared:         0.01,

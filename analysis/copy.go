@@ -8,13 +8,15 @@ import (
 // isCopy reports whether the packet is a further copy of one just seen, made
 // by a mirror or the network, and says so in an event.
 func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) bool {
-	if rec := r.req.rec; rec != nil && rec.doubtful(ids, p) && !r.calledFor(ids, p) {
+	if r.req.rec != nil && r.doubtful(ids, p) && !r.calledFor(ids, p) {
 		s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return true
 	}
 	e := seen.get(p.PSN)
-	if e == nil || e.op != p.Op || e.tag != copyTag(p) || e.id != p.IPID {
-		return false
+	if e == nil || !e.isLike(p) {
+		if e = r.copiedBefore(ids, p); e == nil {
+			return false
+		}
 	}
 	if p.IPv6 || !ids.tells(p.IPID) {
 		// No ID tells a copy from a resend, so the time must: a resend needs a
@@ -27,9 +29,23 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 	return true
 }
 
+// copiedBefore returns the request that the packet looks like, of those that were
+// sent again since; nil where there is none. Only an ID tells it from a resend.
+func (r *row) copiedBefore(ids *idOrder, p *decode.Packet) *sighting {
+	if r.req.rec == nil || p.IPv6 || !ids.tells(p.IPID) || r.rises(ids) && !r.sentBefore(ids, p) {
+		return nil
+	}
+	return r.req.rec.earlier.like(p)
+}
+
 // doubtful reports whether the packet is a copy of one that waits for what
 // follows to tell whether it was late.
-func (rec *recovery) doubtful(ids *idOrder, p *decode.Packet) bool {
+func (r *row) doubtful(ids *idOrder, p *decode.Packet) bool {
+	rec := r.req.rec
+	within := int64(copyWithin)
+	if r.peer != nil {
+		within = copyWithinView
+	}
 	for i := range rec.tent {
 		t := &rec.tent[i]
 		if t.PSN != p.PSN || t.Op != p.Op || t.IPID != p.IPID || copyTag(t) != copyTag(p) {
@@ -38,7 +54,7 @@ func (rec *recovery) doubtful(ids *idOrder, p *decode.Packet) bool {
 		if i == 0 && p.Time-t.Time > copyWithin && rec.naks.naming(p.PSN) != nil {
 			return !p.IPv6 && ids.tells(p.IPID) // the first was late, and this is what the NAK asked for
 		}
-		return !p.IPv6 && ids.tells(p.IPID) || p.Time-t.Time <= copyWithinView
+		return !p.IPv6 && ids.tells(p.IPID) || p.Time-t.Time <= within
 	}
 	return false
 }
@@ -70,10 +86,10 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
-	if gap <= copyWithin && !r.resendsHere(p) && !q.doubtGoesOn(p) {
+	if gap <= copyWithin && !r.resendsHere(e, p) && !q.doubtGoesOn(p) {
 		return true
 	}
-	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
+	if (gap > copyWithin || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic)) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
 		return false // a response came between the two
 	}
 	if rec := q.rec; rec != nil {
@@ -106,23 +122,34 @@ func (q *requests) doubtGoesOn(p *decode.Packet) bool {
 	return n > 1 && p.PSN == q.rec.tent[n-1].PSN.Add(1)
 }
 
-// resendsHere reports whether a resend pass may stand at the packet: one that
+// resendsHere reports whether a resend pass may stand at the packet, which looks
+// like the one seen: one that
 // skipped a little, or one that the last NAK calls for. A pass that begins
 // elsewhere would have lost its first packets.
-func (r *row) resendsHere(p *decode.Packet) bool {
+func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 	const little = 8
 	q := &r.req
 	if d := p.PSN.Sub(q.cur); q.pass > 0 && 0 <= d && d < little {
 		return true
 	}
 	if p.Op.Is(ib.AnsweredByRead | ib.IsAtomic) {
-		return !q.unaSet || !p.PSN.After(q.una) // what is asked again is its response, and all before it has come
+		// What is asked again is its response, and all before it has come. That one
+		// is asked for twice so soon takes that something has come amiss.
+		rec := q.recovery()
+		amiss := e.flags&seenResent != 0 || rec.reads.upset >= e.time || rec.reads.holes.openAt(p.PSN, -1) != nil || rec.pass.time > e.time
+		return amiss && (!q.unaSet || !p.PSN.After(q.una))
 	}
 	rec := q.rec
 	if rec == nil {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
+	if n != nil && n.used && e.time > n.time && e.frame == rec.pass.frame {
+		after, turn := e.time-n.time, rec.turnBefore
+		if turn > 0 && after >= turn-turn/8 || turn == 0 && (after >= max(2*r.minRTT(), copyWithin) || p.Time-e.time < quickTurn) {
+			return false // the one seen, with which the pass began, was what it asks for
+		}
+	}
 	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
@@ -189,19 +216,8 @@ func (c *responses) like(p *decode.Packet) *sighting {
 	if e := c.recent.get(p.PSN); e != nil && e.isLike(p) {
 		return e
 	}
-	if c.sawAgain(p.PSN) {
-		for i := range c.again {
-			if e := &c.again[i]; e.holds(p.PSN) && e.isLike(p) {
-				return e
-			}
-		}
-	}
-	return nil
+	return c.earlier.like(p)
 }
-
-// sawAgain reports whether a response with the PSN may stand among those that came
-// again.
-func (c *responses) sawAgain(psn ib.PSN) bool { return c.again != nil && !psn.After(c.againHigh) }
 
 // isLike reports whether the packet may be a further copy of the one seen.
 func (e *sighting) isLike(p *decode.Packet) bool {
@@ -218,14 +234,10 @@ func (c *responses) remember(p *decode.Packet, room *recentRoom) {
 		if e.isLike(p) {
 			flags |= seenAgain
 		}
-		if c.again == nil {
-			c.again, c.againHigh = new([againMax]sighting), p.PSN
+		if c.earlier == nil {
+			c.earlier = new(earlier)
 		}
-		if p.PSN.After(c.againHigh) {
-			c.againHigh = p.PSN
-		}
-		c.again[c.turn%againMax] = *e
-		c.turn++
+		c.earlier.put(e, p.Time)
 	}
 	c.recent.put(p, flags, p.PSN.Add(-copyReach), room)
 }
@@ -240,17 +252,17 @@ func (g *row) responsesRoom() *recentRoom {
 	return g.bundle.room
 }
 
-// againMax is how many responses with the PSNs of later ones are kept.
-const againMax = 64
-
 func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	limit := int64(copyWithin)
-	if t := g.bundle.repeats[1-g.dir]; g.peer == nil && !g.bundle.copied && t != 0 && p.Time-t < copyAtMost {
+	if g.peer == nil && !g.doubled() && g.answersRepeats(p) {
 		return false // nobody knows yet whose requests these answer, and some of them were repeated
 	}
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec
+		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.time < e.time) && p.Time-e.time <= copyWithin {
+			return true // nothing has come since for which it could be refused once more
+		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}

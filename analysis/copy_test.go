@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rocescope/rocescope/decode/ib"
@@ -100,7 +101,104 @@ func TestCopies(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 			cold:   true,
 		},
+		{
+			name:   "so they do where other requests stand twice",
+			script: "A: 0 = 1-2 A2: 0-2 A: 1-2! A2: 1-2! B: ack:2 ack:2 B2: ack:2 A: 3! B: ack:3",
+			want:   "retransmission@1-2 A2:retransmission@1-2 mirror_duplicate@0",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
+			name:   "they may come sooner than ACKs that are kept back for a while",
+			script: "A2: 0-2 A3: 0-2 +40 A2: 0-1 +-5 B2: ack:2 ack:2 A2: 3! B2: ack:3 A3: 3! B3: ack:3",
+			want:   "A2:retransmission@0-1 A2:spurious_retransmission@0-1",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "a NAK twice is a copy where nothing came since that could be refused",
+			script: "A: 0-5! B: nak:3 A: 3-5! B: nak:4 = A: 4-5! B: ack:5",
+			want:   "lost_downstream@3-4 retransmission_nak@3,4-5×2 B:mirror_duplicate@4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "an ACK twice is a copy where what another row repeated was answered long ago",
+			script: "A: 0! A2: 0-1! B: ack:0 A: 1! B: ack:1 A2: 0-1! B2: ack:1 +60 A: 2! B: ack:2 = A: 3! B: ack:3",
+			want:   "A2:retransmission@0-1 B:mirror_duplicate@2",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
+			name:   "a copy of an ACK may come behind many others that are alike",
+			script: "A: 0-9! +500 0-9! B: (ack:9) late:ack:9 " + strings.Repeat("ack:9 ", 100) + "late:ack:9",
+			want:   "retransmission@0-9 B:mirror_duplicate@9",
+			ids:    []idMode{rising, scattered},
+		},
+		{
+			name:   "a copy of a request may come behind its resend",
+			script: "A: 0-1 (2) late:2 3-5! B: nak:1 A: 1-5 late:2 6! B: ack:6",
+			want:   "lost_downstream@1 retransmission_nak@1-5 mirror_duplicate@2",
+			ids:    []idMode{rising, scattered},
+		},
+		{
+			name:   "a pass that a second NAK draws behind the first packets of the one before is none of copies",
+			script: "A: 0-8 A2: 0-8 B: nak:5 nak:6 A: 5-6 6-7 8! B: ack:8 A: 9! B: ack:9 A: 10! B: ack:10",
+			want:   "lost_downstream@6 needless_nak@5 retransmission_nak@5,6×2,7-8 spurious_retransmission@5 A2:outstanding@0×9",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
+			name:   "a READ request and an atomic twice are copies where nothing came amiss",
+			script: mtu + "A: 2-4! B: nak:3 A: 3-4! B: ack:4 A: read:5x2 = B: resp:5-6 A: atomic:7 = B: aack:7",
+			want:   "lost_downstream@3 retransmission_nak@3-4 mirror_duplicate@5,7",
+		},
+		{
+			name:   "a packet twice that one NAK asked for is a copy where it came no sooner than resends do",
+			script: "A: 0-5! B: nak:3 A: 3-5! B: ack:5 A: 6-10! B: nak:8 A: (8) late:8 11 late:8 12! B: ack:12",
+			want:   "lost_downstream@3,8 retransmission_nak@3-5,8 mirror_duplicate@8",
+		},
+		{
+			name:   "so it is with the first NAK where it came no sooner than a way through the network and back",
+			script: "A: 0-5! B: nak:3 +15 A: (3) late:3 6 late:3 7! B: ack:7",
+			want:   "lost_downstream@3 retransmission_nak@3 mirror_duplicate@3",
+		},
+		{
+			name:   "a pass that goes on with what a NAK named leaves that NAK open",
+			script: "A: 0-8 +9 B: nak:3 nak:5 A: 3-6 5-6 7-9! B: ack:9",
+			want:   "lost_downstream@5 needless_nak@3 retransmission_nak@3-4,5-6×2,7-8 spurious_retransmission@3-4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "what comes again behind an answer, and not at once, is sent again",
+			script: "A: 0-2 (3) 4 late:3 5! B: ack:5 A: 3 B: ack:5",
+			want:   "gap@3 out_of_order@3 retransmission@3 spurious_retransmission@3",
+			ids:    []idMode{constant, overIPv6},
+			marks:  "......" + ".R.",
+		},
+		{
+			name:   "what comes again is sent again where a NAK may have come unseen",
+			script: "A: 0-2 (3) 4-5 late:3 +4 3-6",
+			want:   "gap@3 out_of_order@3 retransmission@3-5 outstanding@0×7",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
 	})
+}
+
+// A NAK of another queue pair, which happens to have the PSN of a packet that
+// stands twice, did not draw it within no time.
+func TestACopyJustBehindANAK(t *testing.T) {
+	for _, ids := range []idMode{constant, overIPv6} {
+		s := newScript(ids, 5000).say("A: 0-8 A2: 0-8 B: nak:4 A: 9 B: nak:9")
+		n := len(s.packets)
+		s.now = s.packets[n-2].Time + 300
+		s.packets[n-1].Time = s.now
+		s.now -= us - 50
+		s.pass(s.packets[n-2])
+		o := s.say("A: 10! B: ack:10 A2: 9-10! B2: ack:10").play()
+		if o.verdicts[n]&Copy == 0 {
+			t.Errorf("with %s the copy is none", ids)
+		}
+	}
 }
 
 func TestACopySharesAllThatTheICRCCovers(t *testing.T) {

@@ -61,8 +61,8 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 	newest := true
 	for i := len(r.bundle.held) - 1; i >= 0; i-- {
 		h := &r.bundle.held[i]
-		if h.row.dir != r.dir && h.packet.IsSequenceNAK() && h.packet.PSN == p.PSN {
-			return false // it may be what that asks for
+		if h.mayAskFor(r, p) {
+			return false
 		}
 		if h.row != r {
 			continue
@@ -74,8 +74,36 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		if h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || copyTag(&h.packet) != copyTag(p) {
 			continue
 		}
-		if p.Time-h.packet.Time <= copyWithin || !p.IPv6 && r.req.ids.tells(p.IPID) {
+		told := !p.IPv6 && r.req.ids.tells(p.IPID)
+		if told || p.Time-h.packet.Time <= copyWithin && !r.bundle.stillAsked(i, p) {
 			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.packet.Frame})
+			return true
+		}
+	}
+	return false
+}
+
+// mayAskFor reports whether what is held is a NAK that may have drawn the packet in
+// the row.
+func (h *heldPacket) mayAskFor(r *row, p *decode.Packet) bool {
+	soonest := max(r.bundle.turn[r.dir]/2, quickTurn)
+	return h.row.dir != r.dir && h.packet.PSN == p.PSN && h.packet.IsSequenceNAK() && p.Time-h.packet.Time >= soonest
+}
+
+// stillAsked reports whether a NAK may have drawn the packet, of which a copy seems
+// to be held at index i, although that passed behind the NAK: that one went on with
+// a pass, which another NAK had drawn, and the pass that this NAK draws is still to
+// come.
+func (b *bundle) stillAsked(i int, p *decode.Packet) bool {
+	r, wentOn := b.held[i].row, false
+	for j := i - 1; j >= 0; j-- {
+		h := &b.held[j]
+		switch {
+		case h.row == r && h.packet.PSN == p.PSN, h.row == r && !wentOn && h.packet.PSN.Add(1) != p.PSN:
+			return false
+		case h.row == r:
+			wentOn = true
+		case wentOn && h.mayAskFor(r, p):
 			return true
 		}
 	}

@@ -433,8 +433,11 @@ func (r *row) quickestTurn() int64 {
 	if r.bundle.overtaken(r.dir) {
 		return 1_000
 	}
-	return 600
+	return quickTurn
 }
+
+// quickTurn is that time where packets do not, ns.
+const quickTurn = 600
 
 // cameAgain tells a single resent packet from a late one where neither IDs nor
 // a repetition can: a resend needs a round trip behind the hole, and a reason.
@@ -447,7 +450,8 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 		return false
 	}
 	for i := range rec.naks {
-		if n := &rec.naks[i]; n.set && h.has(n.psn) && n.time >= h.time && !goesOn {
+		n := &rec.naks[i]
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := p.Time - n.time

@@ -102,6 +102,11 @@ func TestLatePackets(t *testing.T) {
 			ids:    []idMode{rising},
 		},
 		{
+			name:   "what a NAK asks for and comes as soon as resends do is sent again, though the sender once repeated more",
+			script: "A: 0-2! B: nak:1 A: 1-2! B: ack:2 A: 3 (4) 5! B: nak:4 A: 6 4 7! B: ack:7",
+			want:   "gap@4 lost_upstream@4 lost_downstream@1 retransmission_nak@1-2,4",
+		},
+		{
 			name:   "go-back-N of a single hole repeats what follows, lateness does not",
 			script: "A: 0-2 (3) 4-8! B: nak:3 A: +200 3-8! B: ack:8",
 			want:   "gap@3 lost_upstream@3 retransmission_nak@3-8",

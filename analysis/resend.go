@@ -179,6 +179,12 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 		q.gobackn = true
 	}
 	before := q.recent.get(p.PSN)
+	if before != nil && !p.IPv6 && q.ids.tells(before.id) {
+		if rec.earlier == nil {
+			rec.earlier = new(earlier)
+		}
+		rec.earlier.put(before, p.Time)
+	}
 	rec.trail.sent(p, before)
 	if before != nil && before.flags&seenBad != 0 {
 		s.lostDamaged(r, before, p)

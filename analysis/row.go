@@ -85,14 +85,12 @@ func (c *rowCount) report() report.Flow {
 
 // responses is what a row keeps of the responses that travel in it.
 type responses struct {
-	recent    recent
-	again     *[againMax]sighting // those whose PSN came again; nil while none did
-	againHigh ib.PSN              // the highest of them
-	high      ib.PSN              // the highest so far
-	ids       idOrder
-	previous  uint16 // the ID of the packet before the newest
-	any       bool
-	turn      uint8
+	recent   recent
+	earlier  *earlier // those whose PSN came again; nil while none did
+	high     ib.PSN   // the highest so far
+	ids      idOrder
+	previous uint16 // the ID of the packet before the newest
+	any      bool
 }
 
 const portsMax = 256

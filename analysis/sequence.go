@@ -54,9 +54,10 @@ type recovery struct {
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
-	lastResend int64  // when a request last passed again; 0 never
-	turnBefore int64  // the shortest turnaround before the last NAK was followed
-	needed     uint16 // the last pass whose first packet had not arrived before; 0 none
+	lastResend int64    // when a request last passed again; 0 never
+	turnBefore int64    // the shortest turnaround before the last NAK was followed
+	needed     uint16   // the last pass whose first packet had not arrived before; 0 none
+	earlier    *earlier // requests that were sent again since; nil while none was
 }
 
 // passInfo is the current resend pass.

@@ -161,8 +161,11 @@ func (s *shard) take(r *row, p *decode.Packet) Verdict {
 	case p.Op == ib.CNP:
 		v = s.repeated(r, p)
 	case r.reliable() && p.Op.Is(ib.IsRequest):
-		r.sawRequest(p)
+		back := r.sawRequest(p)
 		v = s.place(r, p)
+		if back && v&Copy == 0 && r.peer == nil {
+			r.steppedBack(p)
+		}
 	case r.reliable() && p.Op.Is(ib.IsResponse):
 		v = s.respond(r, p)
 	case p.Op.Is(ib.IsRequest) && p.QP > 1:
@@ -193,7 +196,6 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 func (r *row) tally(p *decode.Packet, v Verdict) {
 	if v&Copy != 0 {
 		r.count.MirrorDuplicates++
-		r.bundle.copied = r.bundle.copied || p.Op.Is(ib.IsRequest)
 	} else {
 		r.countFirst(p)
 	}

@@ -88,7 +88,7 @@ func (r *row) requestsOn(ps []decode.Packet) (u run) {
 	}
 	for i := range ps {
 		p := &ps[i]
-		if p.PSN != q.cur || p.PSN == q.first || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad {
+		if p.PSN != q.cur || p.PSN == q.first || r.peer == nil && p.PSN.Before(r.win.high) || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad {
 			break
 		}
 		slot := q.recent.next(p.PSN, q.una)
@@ -155,7 +155,7 @@ func (g *row) responsesOn(ps []decode.Packet) (u run) {
 	for i := range ps {
 		p := &ps[i]
 		if p.PSN != e.cursor || !p.PSN.Before(until) || !p.Op.Is(ib.IsMiddle) || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad ||
-			!p.PSN.After(c.high) || c.sawAgain(p.PSN) || q.recent.get(p.PSN) != nil {
+			!p.PSN.After(c.high) || c.earlier.like(p) != nil || q.recent.get(p.PSN) != nil {
 			break
 		}
 		slot := c.recent.next(p.PSN, p.PSN.Add(-copyReach))

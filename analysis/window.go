@@ -8,9 +8,10 @@ import (
 // window is what pairing knows of a row's requests at once, before their
 // sequence has been followed.
 type window struct {
-	first, high ib.PSN // high is one past the highest PSN sent
-	number      uint32 // among the rows of the bundle with requests
-	ordinal     uint32 // messages that have ended
+	first, high ib.PSN   // high is one past the highest PSN sent
+	number      uint32   // among the rows of the bundle with requests
+	ordinal     uint32   // messages that have ended
+	repeats     []repeat // the last ones while the row has no partner, oldest first
 	// log holds the last messages, oldest first, while the row has no partner.
 	log  []message
 	port uint16
@@ -28,8 +29,8 @@ type message struct {
 
 const logMax = 64
 
-// sawRequest keeps the window up to date.
-func (r *row) sawRequest(p *decode.Packet) {
+// sawRequest keeps the window up to date. It reports whether the packet steps back.
+func (r *row) sawRequest(p *decode.Packet) (back bool) {
 	w := &r.win
 	span, _ := r.span(p)
 	end := p.PSN.Add(span)
@@ -43,19 +44,18 @@ func (r *row) sawRequest(p *decode.Packet) {
 		*w = window{set: true, number: b.asked, first: p.PSN, high: p.PSN, port: p.SrcPort}
 	}
 	fresh := !p.PSN.Before(w.high)
-	if !p.Op.Is(ib.AnsweredByRead) && p.PSN.Add(1).Before(w.high) {
-		r.bundle.repeats[r.dir] = p.Time
-	}
+	back = !p.Op.Is(ib.AnsweredByRead) && (p.PSN.Add(1).Before(w.high) || !fresh && w.goesBack(p))
 	if end.After(w.high) {
 		w.high = end
 	}
 	w.port = p.SrcPort
 	switch {
 	case r.peer != nil:
-		w.log = nil
+		w.log, w.repeats = nil, nil
 	case fresh:
 		w.note(p, end)
 	}
+	return back
 }
 
 // note adds a request packet that was sent the first time to the log.

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
@@ -24,13 +25,13 @@ func (v *congestionView) withoutCE(c *analysis.Config) []report.Finding {
 		f.Summary = fmt.Sprintf("%s sent %s to %s, and not one of the %s it got from there is marked: ",
 			g.key.src, report.Counted(m.cnps, "CNP"), g.key.dst, report.Counted(data.data(), "data frame"))
 		if 3*m.nearNAK >= 2*m.cnps {
-			if m.nearNAK < int64(c.Limits.CNPsNearNAK) {
-				f.Severity, f.Confidence = report.Info, report.Possible // they may stand there by chance
+			if m.nearNAK < int64(c.Limits.CNPsNearNAK) || nearByChance(g.flows, m, c.Limits.NearNAK) > c.Limits.NearNAKChance {
+				f.Severity, f.Confidence = report.Info, report.Possible
 			}
 			f.Summary += fmt.Sprintf("%s of them stand within %s of a NAK, so loss triggers them, not ECN.", report.Count(m.nearNAK), report.Duration(c.Limits.NearNAK))
 			f.Not = "Not a sign of congestion that ECN saw: no frame is marked."
 			if f.Confidence == report.Possible {
-				f.Not += " So few may stand near a NAK by chance, and their marks be set behind the tap."
+				f.Not += " So few, or among so many NAKs, they may stand near one by chance, and their marks be set behind the tap."
 			}
 			if missed := total(v.rows[g.key.back()], func(f *report.Flow) int64 { return f.NotCaptured + f.ResponseNotCaptured }); missed > 0 {
 				f.Severity, f.Confidence = report.Info, report.Possible
@@ -46,6 +47,27 @@ func (v *congestionView) withoutCE(c *analysis.Config) []report.Finding {
 		out = append(out, f)
 	}
 	return condense(out, "host pair", cnpFilter)
+}
+
+// nearByChance bounds the probability that so many CNPs stand near a NAK of their
+// queue pair although the two have nothing to do with each other.
+func nearByChance(flows []*report.Flow, m marks, near int64) float64 {
+	covered, cnps := 0.0, 0.0 // time near a NAK, in the mean over the CNPs
+	for _, f := range flows {
+		if time := f.LastNs - f.FirstNs; f.NAKSequence > 0 && time > 0 {
+			covered += float64(f.CNPs) * min(1, 2*float64(near)*float64(f.NAKSequence)/float64(time))
+		}
+		cnps += float64(f.CNPs)
+	}
+	p, share := covered/max(cnps, 1), float64(m.nearNAK)/float64(m.cnps)
+	if share <= p {
+		return 1
+	}
+	log := share * math.Log(share/p) // Chernoff's bound
+	if share < 1 {
+		log += (1 - share) * math.Log((1-share)/(1-p))
+	}
+	return math.Exp(-log * float64(m.cnps))
 }
 
 // missing speaks of receivers that get marks and tell nobody.

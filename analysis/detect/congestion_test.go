@@ -130,6 +130,35 @@ func TestCNPNearNAKIsTriggeredByLoss(t *testing.T) {
 	}
 }
 
+// Where NAKs are many, CNPs stand near them by chance, too.
+func TestCNPsAmongManyNAKsAreOnlyInfo(t *testing.T) {
+	for _, test := range []struct {
+		naks, cnps, near, ns int64
+		want                 report.Severity
+	}{
+		{4, 3, 3, 190_000, report.Info},
+		{4, 3, 3, 19_000_000, report.Notice},
+		{4, 40, 40, 190_000, report.Notice}, // every single one, and there is room elsewhere
+		{5, 40, 40, 190_000, report.Info},
+		{0, 3, 3, 0, report.Notice}, // times that tell nothing
+	} {
+		peer, back := uint32(0x110), uint32(0x10)
+		r := &report.Report{
+			Totals: report.Totals{RoCE: 1},
+			Flows: []report.Flow{
+				{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 0x10, PeerQP: &peer, Transport: "RC", Version: 2, DataFrames: 50},
+				{Src: "10.0.0.2", Dst: "10.0.0.1", DestQP: 0x110, PeerQP: &back, Transport: "RC", Version: 2, CNPs: test.cnps, NAKSequence: test.naks, FirstNs: 1000, LastNs: 1000 + test.ns},
+			},
+		}
+		addTable(r, "congestion", report.Table{Name: "hosts", Keys: []string{"src", "dst"}, Columns: columns("frames", "ect_data", "ce_data", "not_ect_data", "cnps", "cnps_near_nak"),
+			Rows: []report.Row{{Key: []string{"10.0.0.1", "10.0.0.2"}, Values: []int64{50, 0, 0, 0, 0}}, {Key: []string{"10.0.0.2", "10.0.0.1"}, Values: []int64{0, 0, 0, test.cnps, test.near}}}})
+		r.Findings = judgeCongestion(r, analysis.Defaults(1))
+		if f := finding(t, r, "cnp.without-ce"); f.Severity != test.want {
+			t.Errorf("%+v: %s", test, f.Severity)
+		}
+	}
+}
+
 // What the capture missed may have been marked, so that loss as the cause of CNPs
 // is no more than a possibility.
 func TestCNPsBesideMissedDataAreOnlyInfo(t *testing.T) {

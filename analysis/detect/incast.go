@@ -47,9 +47,12 @@ type burst struct {
 	lastPause int64
 }
 
-// sender is what one host sends in the current shortest window, wherever to, and
-// the most in any: no more than its link carries.
+// sender is what one host sends in the current window of sentWindow, wherever to,
+// and the most in any: no more than its link carries. A message is often too short
+// to fill a longer one.
 type sender struct{ at, bytes, peak int64 }
+
+const sentWindow = 2_000 // ns, a part of the shortest of burstWindows
 
 // receiver is what arrives at one address.
 type receiver struct {
@@ -165,7 +168,7 @@ func (b *burst) part(t *analysis.Train, ps []*decode.Packet, bytes int64, id int
 	if at != r.windows[0].at {
 		r.roll(at)
 	}
-	b.sent(t.Src, at, bytes)
+	b.sent(t.Src, ps, bytes)
 	w := &r.windows[0]
 	w.bytes += bytes
 	w.senders |= bit
@@ -206,11 +209,21 @@ func (u *run) begin(p *decode.Packet, b *burst, paused bool) {
 }
 
 // sent takes what a host sends. Those without a number share the first place.
-func (b *burst) sent(host int32, at, n int64) {
+func (b *burst) sent(host int32, ps []*decode.Packet, bytes int64) {
 	if int(host)+1 >= len(b.senders) {
 		b.senders = append(b.senders, make([]sender, int(host)+2-len(b.senders))...)
 	}
 	s := &b.senders[host+1]
+	if at := ps[0].Time / sentWindow; at == ps[len(ps)-1].Time/sentWindow {
+		s.add(at, bytes)
+		return
+	}
+	for _, p := range ps {
+		s.add(p.Time/sentWindow, int64(p.Len))
+	}
+}
+
+func (s *sender) add(at, n int64) {
 	if s.at != at {
 		s.at, s.bytes = at, 0
 	}

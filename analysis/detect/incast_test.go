@@ -45,6 +45,35 @@ func overflow(w *wire, n byte) {
 	w.answers(n, 15)
 }
 
+// messages is WRITEs of 4 kB from five hosts to host 100, each of which sends some
+// at a turn, at the speed of its link. Four hosts are asked for one of them again,
+// and comply.
+func messages(w *wire, turn ib.PSN) {
+	const n = 8
+	send := func(src byte, psn ib.PSN) {
+		w.send(packet{src: src, dst: 100, op: writeOnly, qp: 0x20 + uint32(src), psn: psn, ext: reth(0x7000, 0x77, 4096), payload: 4096})
+		w.now -= 700
+	}
+	each := func(from, to ib.PSN) {
+		for ; from < to; from += turn {
+			for src := byte(1); src <= 5; src++ {
+				for k := range turn {
+					send(src, from+k)
+				}
+			}
+		}
+	}
+	each(0, n)
+	w.answers(5, n-1)
+	each(n, 3*n)
+	for src := byte(1); src <= 4; src++ {
+		w.answer(100, src, 0x120+uint32(src), 2*n, ib.NAKPSNSequence)
+	}
+	w.wait(5 * usec)
+	each(2*n, 3*n)
+	w.answers(5, 3*n-1)
+}
+
 func TestBurstsAndWhatTheyCost(t *testing.T) {
 	for _, test := range []struct {
 		desc string
@@ -53,6 +82,8 @@ func TestBurstsAndWhatTheyCost(t *testing.T) {
 	}{
 		{"eight senders at once, and nothing happens", func(w *wire) { w.volley(8, 0, 20, nil); w.answers(8, 19) }, ""},
 		{"eight senders at once, each of which loses a run of packets", func(w *wire) { overflow(w, 8) }, report.Warning},
+		{"packets are lost behind the tap, and what comes together is no more than one host sends", func(w *wire) { messages(w, 8) }, ""},
+		{"they are, and it is much more", func(w *wire) { messages(w, 1) }, report.Warning},
 		{"two senders lose packets at once", func(w *wire) { overflow(w, 2) }, ""},
 		{"one of eight senders loses packets", func(w *wire) {
 			w.volley(8, 0, 10, nil)

@@ -235,6 +235,8 @@ func (v *pace) late(host string, enough int, least float64, l *analysis.Limits) 
 		return nil
 	case t.ns < l.StragglerExcess:
 		return nil
+	case 2*t.begin > number(v.gap) && 2*row[lastAlone]/row[lastCount] > number(v.gap):
+		return nil // all others have long ended when it begins: nearly a step of its own
 	}
 	t.alone = float64(row[lastAlone]) / float64(max(1, row[lastRest]))
 	t.chance = byChance(t.last, steps, len(v.steps))

@@ -23,6 +23,7 @@ type collective struct {
 	after        int64 // a step's writes of the slow host come that much after the others'
 	double       bool  // it sends twice as much
 	messages     int   // of each host in a step; 0 stands for collectiveMessages
+	pause        int64 // between steps; 0 stands for two milliseconds
 }
 
 const collectiveMessages = 4
@@ -71,7 +72,7 @@ func (c *collective) play() *wire {
 			w.send(all[first].p)
 			all = append(all[:first], all[first+1:]...)
 		}
-		w.wait(2_000 * usec)
+		w.wait(cmp.Or(c.pause, 2_000*usec))
 	}
 	return w
 }
@@ -92,6 +93,8 @@ func TestStragglersAndWhatLooksLikeThem(t *testing.T) {
 		{"one that begins late, in too few steps", collective{hosts: 8, steps: 3, slow: 5, late: 50 * usec}, false},
 		{"one that is slower between its messages and acknowledges late, in three steps", collective{hosts: 8, steps: 3, slow: 5, messages: 8, after: 10 * usec, ack: 40 * usec}, true},
 		{"the same, in two steps", collective{hosts: 8, steps: 2, slow: 5, messages: 12, after: 10 * usec, ack: 40 * usec}, false},
+		{"one that begins when the others have long ended, and not much sooner than the next step", collective{hosts: 8, steps: 12, slow: 5, messages: 1, late: 18 * usec, pause: 21 * usec}, false},
+		{"the same, where silence parts the steps clearly", collective{hosts: 8, steps: 12, slow: 5, messages: 1, late: 18 * usec, pause: 110 * usec}, true},
 		{"too few peers", collective{hosts: 3, steps: 12, slow: 2, ack: 60 * usec, late: 50 * usec}, false},
 	} {
 		r := findings(t, test.play.play())

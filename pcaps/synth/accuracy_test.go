@@ -78,11 +78,6 @@ var kinds = map[string]func(draw, uint64) *synth.Scenario{
 // required is the precision and recall of each count and rule.
 var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99, "troubled": 0.99}
 
-// weaker are the counts that do not quite reach what is required where several
-// things go wrong at once, with what they reach in so few scenarios: it is resends
-// that were lost again beside packets whose IPv4 IDs do not tell late from resent.
-var weaker = map[string]float64{"lost_upstream": 0.985}
-
 // exactly is how many of the rows in which one thing went wrong have to be exact,
 // count by count.
 const exactly = 0.98
@@ -261,9 +256,6 @@ func (sc *scores) check(t *testing.T, kind string) {
 	t.Helper()
 	for name, x := range sc.columns {
 		least := required[kind]
-		if w, ok := weaker[name]; ok && kind == "mixed" {
-			least = w
-		}
 		few := int64(0) // of a rare count, two packets are more than one in a hundred
 		if least < 1 {
 			few = 2

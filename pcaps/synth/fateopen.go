@@ -24,6 +24,7 @@ const (
 	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
 	wasOnTheWay    = "the READ is asked again although its response was on the way"
 	answeredTwice  = "a second answer to a resend would look like it"
+	answersCopied  = "what it answers looks like a copy, and so does it"
 	nothingBefore  = "the capture holds nothing of the queue pair before it"
 	noneOfThem     = "nothing of what the repeated READ drew is in the capture, which looks as if the READ had been lost"
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
@@ -125,23 +126,46 @@ func (s *stream) timeout(c *counter, x *record) {
 	}
 }
 
-// likeCopy leaves open what a packet is that comes so soon behind another one
-// with its PSN, and with no NAK between, that it looks like a copy. Where IDs
-// tell, it does not. It reports whether it did.
+// likeCopy leaves open what a packet is that looks like a copy, and what the answer
+// is that it drew. It reports whether it does.
 func (s *stream) likeCopy(c *counter, x *record, n int) bool {
+	if !s.looksCopied(x, n) {
+		return false
+	}
+	c.open(x.packet, looksCopied, append(s.causes(), "mirror_duplicates", s.column("lost_upstream"), s.column("reordered"), "spurious", "messages")...)
+	if s.kind == isRequest && !s.goesOn(x, n) {
+		s.answerLikeCopy(c, x)
+	}
+	return true
+}
+
+// looksCopied reports whether the packet captured as number n comes so soon behind
+// another one with its PSN, and with no NAK between, that it looks like a copy.
+// Where IDs tell, it does not.
+func (s *stream) looksCopied(x *record, n int) bool {
 	if n == 0 || s.idsTell() {
 		return false
 	}
-	for _, y := range s.inPlaces()[:n] {
-		if y.packet.bth.PSN != x.packet.bth.PSN || x.time-y.time > copyView {
+	return slices.ContainsFunc(s.inPlaces()[:n], func(y *record) bool {
+		return y.packet.bth.PSN == x.packet.bth.PSN && x.time-y.time <= copyView &&
+			!slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.isNAK() && y.place < a.place && a.place < x.place })
+	})
+}
+
+// answerLikeCopy leaves open what the answer is that a packet drew which looks like
+// a copy: where the same answer has come not long before, a mirror may have copied
+// that as well.
+func (s *stream) answerLikeCopy(c *counter, x *record) {
+	for _, a := range s.answers {
+		if a.packet.made != x.packet.reached || a.packet.kind != isAck {
 			continue
 		}
-		if !slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.isNAK() && y.place < a.place && a.place < x.place }) {
-			c.open(x.packet, looksCopied, append(s.causes(), "mirror_duplicates", s.column("lost_upstream"), s.column("reordered"), "spurious", "messages")...)
-			return true
+		if slices.ContainsFunc(s.answers, func(b *record) bool {
+			return b.place < a.place && a.time-b.time <= copyView && b.packet.bth.PSN == a.packet.bth.PSN && b.packet.syndrome() == a.packet.syndrome()
+		}) {
+			c.open(a.packet, answersCopied, "mirror_duplicates")
 		}
 	}
-	return false
 }
 
 // copyView is how soon behind another one a packet looks like its copy, in ns.

@@ -3,6 +3,7 @@ package synth_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,6 +180,34 @@ func TestTheFirstOfAPassMayLookLikeACopy(t *testing.T) {
 	certain, open := play(synth.ConstantIDs)
 	if none != 0 || all < 10 || certain != all-1 || open < 1 {
 		t.Errorf("%d resends and %d open where IDs rise, %d and %d where they do not", all, none, certain, open)
+	}
+}
+
+// TestTheAnswerToWhatLooksLikeACopyDoesSoToo delays a packet until a NAK calls for
+// it, so that it comes twice, and its ACK as well. Where IDs tell nothing, a mirror
+// that copies the two shows the same.
+func TestTheAnswerToWhatLooksLikeACopyDoesSoToo(t *testing.T) {
+	play := func(ids synth.IDs) (acks, open int64, why string) {
+		s := &synth.Scenario{
+			Seed: 1, Network: synth.Network{Delay: 5 * us, IDs: ids}, Tap: synth.AtHost(2),
+			Connections: []synth.Connection{{From: 1, To: 2, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(12).Every(2 * us)}}},
+			Faults:      []synth.Fault{synth.Delay(synth.Requests(1).Number(5), 3*time.Microsecond)},
+		}
+		c := synth.Run(s)
+		for i := range c.Truth.Rows {
+			if row := &c.Truth.Rows[i]; row.Counts["acks"] > 0 {
+				acks, open = row.Counts["acks"], row.Opened("mirror_duplicates")
+				for _, o := range row.Open["mirror_duplicates"] {
+					why += o.Why
+				}
+			}
+		}
+		return acks, open, why
+	}
+	rising, none, _ := play(synth.RisingIDs)
+	acks, open, why := play(synth.ConstantIDs)
+	if none != 0 || rising != acks || open != 1 || !strings.Contains(why, "what it answers") {
+		t.Errorf("%d ACKs and %d open where IDs rise, %d and %d where they do not: %s", rising, none, acks, open, why)
 	}
 }
 

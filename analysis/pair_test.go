@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/rocescope/rocescope/decode/ib"
@@ -99,6 +100,35 @@ func TestPairs(t *testing.T) {
 		scenes[i].cold = true
 	}
 	playScenes(t, scenes)
+}
+
+// TestPairsByTheSameRoundTrip plays two queue pairs with the same PSNs, of which the
+// second always asks a little later and is answered a little later.
+func TestPairsByTheSameRoundTrip(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers int
+		later   string
+		known   bool
+	}{
+		{"many round trips that are the same", 8, "+0", true},
+		{"few of them", 7, "+0", false},
+		{"those of the second are longer, so that who answers whom is a guess", 8, "+4", false},
+	} {
+		s := newScript(overIPv6, 100)
+		for n := range c.answers {
+			s.say(fmt.Sprintf("A: %d! A2: %d! +160 B: ack:%d %s B2: ack:%d", n, n, n, c.later, n))
+		}
+		o := s.play()
+		for _, who := range []string{"A", "B", "A2", "B2"} {
+			switch r := o.row(who); {
+			case (r.peer != nil) != c.known:
+				t.Errorf("%s: the peer of %s is known: %v", c.name, who, r.peer != nil)
+			case c.known && r.peerQP != queuePair(who):
+				t.Errorf("%s: the peer of %s is %#x", c.name, who, r.peerQP)
+			}
+		}
+	}
 }
 
 func TestPairsBySourcePort(t *testing.T) {

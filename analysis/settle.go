@@ -87,11 +87,26 @@ func (b *bundle) lastPair(dir uint8) bool {
 }
 
 // Round trips between two hosts are alike: those of true pairs lie this close
-// together, and a false pair is only ruled out where its own lies this far off.
+// together, and a false pair is only ruled out where its own lies this far off. The
+// least of many is more exact.
 const (
 	alike  = 0.05
 	unlike = 0.15
+	same   = 0.01
+	many   = 8
 )
+
+// likeness is how close the round trip of a true pair lies to that of others, how far
+// off that of a false one, and how many answers have to have fitted.
+type likeness struct {
+	near, far float64
+	least     uint8
+}
+
+// likenesses are those that tell pairs apart. The closer the true ones lie together,
+// the less the false ones need to be off: to look so much alike by chance, two queue
+// pairs would have to be apart in their sending by just what their ways are.
+var likenesses = []likeness{{alike, unlike, 0}, {same, alike, many}}
 
 // settleByTime pairs the rows of one direction by how fast the responses
 // follow the requests: all queue pairs between two hosts share a way, so the
@@ -107,22 +122,27 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	if len(gs) == 0 {
 		return false
 	}
-	paired := false
-	for i, r := range b.assignment(gs, dir) {
-		if r != nil {
-			s.pair(r, gs[i], byResponses)
-			paired = true
+	for _, l := range likenesses {
+		paired := false
+		for i, r := range b.assignment(gs, dir, l) {
+			if r != nil {
+				s.pair(r, gs[i], byResponses)
+				paired = true
+			}
+		}
+		if paired {
+			return true
 		}
 	}
-	return paired
+	return false
 }
 
 // assignment returns the partners of the rows by time, or nil. The round trip is
 // that of rows which are paired; where there are none, one of those that the
 // first row may have.
-func (b *bundle) assignment(gs []*row, dir uint8) []*row {
+func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 	if rtt := b.minRTT[1-dir]; rtt > 0 {
-		if rs := distinct(partners(gs, float64(rtt))); !slices.Contains(rs, nil) {
+		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) {
 			return rs
 		}
 		return nil
@@ -132,7 +152,7 @@ func (b *bundle) assignment(gs []*row, dir uint8) []*row {
 	}
 	var found []*row
 	for _, c := range gs[0].cand {
-		rs := partners(gs, float64(c.quickest))
+		rs := partners(gs, float64(c.quickest), l)
 		switch {
 		case slices.Contains(rs, nil) || slices.Contains(distinct(slices.Clone(rs)), nil):
 		case found != nil && !slices.Equal(found, rs):
@@ -160,22 +180,22 @@ func distinct(rs []*row) []*row {
 
 // partners returns, for each row, the one candidate with about that round trip;
 // nil where it has none or several.
-func partners(gs []*row, rtt float64) []*row {
+func partners(gs []*row, rtt float64, l likeness) []*row {
 	out := make([]*row, len(gs))
 	for i, g := range gs {
-		out[i] = g.like(rtt)
+		out[i] = g.like(rtt, l)
 	}
 	return out
 }
 
 // like returns the only candidate whose quickest response took about rtt.
-func (g *row) like(rtt float64) *row {
+func (g *row) like(rtt float64, l likeness) *row {
 	var found *row
 	for _, c := range g.cand {
 		off := float64(c.quickest)/rtt - 1
 		switch {
-		case c.quickest == 0 || off > unlike || off < -unlike:
-		case found != nil || off > alike || off < -alike:
+		case c.quickest == 0 || off > l.far || off < -l.far:
+		case found != nil || off > l.near || off < -l.near || c.fitted < l.least:
 			return nil
 		default:
 			found = c.row

@@ -15,6 +15,7 @@ type candidate struct {
 	// ended; it stays the same as long as the two belong together.
 	msn    uint32
 	msnSet bool
+	gaps   uint32 // how often the row's count had got lost when msn was learned
 	agreed int8   // how many responses it fitted, alone
 	fitted uint8  // how many it fitted, alone or not
 	struck uint8  // how many it would only fit had the capture missed packets
@@ -225,15 +226,15 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if !p.HasExt {
 		return true // the count is cut off
 	}
-	return c.countsAlike(p.MSN-m.ended(p.PSN)) || !g.counting
+	return c.countsAlike(p.MSN-m.ended(p.PSN), m.gaps) || !g.counting
 }
 
 // countsAlike reports whether the message counts of both ends still differ by
-// the same number.
-func (c *candidate) countsAlike(d uint32) bool {
+// the same number; where one of them has got lost since, they cannot but do.
+func (c *candidate) countsAlike(d, gaps uint32) bool {
 	d &= ib.PSNMask
-	alike := !c.msnSet || c.msn == d
-	c.msn, c.msnSet = d, true // the end of a message may have been missed
+	alike := !c.msnSet || c.msn == d || c.gaps != gaps
+	c.msn, c.msnSet, c.gaps = d, true, gaps // the end of a message may have been missed
 	return alike
 }
 

@@ -18,7 +18,11 @@ func (s *shard) settleLast(b *bundle) bool {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
-			g.cand = best(g.cand)
+			left := best(slices.Clone(g.cand))
+			if len(left) == 1 && len(g.cand) > 1 && left[0].tooQuick() {
+				continue
+			}
+			g.cand = left
 			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true
@@ -35,6 +39,12 @@ func best(cs []candidate) []candidate {
 		return cs
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !clean(c) })
+}
+
+// tooQuick reports whether the answers come sooner than any between the two hosts do
+// where it is known who answers whom.
+func (c *candidate) tooQuick() bool {
+	return c.quickest > 0 && float64(c.quickest) < float64(c.row.minRTT())*(1-unlike)
 }
 
 // settleEnding pairs a row that ends with the one that answered nobody but it.

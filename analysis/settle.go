@@ -5,24 +5,27 @@ import "slices"
 // settlePairs pairs, at the end, the rows whose partner follows from what is
 // known of all of them.
 func (s *shard) settlePairs(b *bundle) {
-	for b.unsure > 0 && (s.settleLast(b) || s.settleByTime(b, 0) || s.settleByTime(b, 1)) {
+	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true)) {
 	}
 }
 
 // settleLast pairs rows that have one candidate left because the others found
-// their partner. It reports whether it paired any.
-func (s *shard) settleLast(b *bundle) bool {
+// their partner, or, where nothing else tells, because some response contradicted
+// them. It reports whether it paired any.
+func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 	for _, rows := range b.rows {
 		for _, g := range rows {
 			if g.cand == nil {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
-			left := best(slices.Clone(g.cand))
-			if len(left) == 1 && len(g.cand) > 1 && left[0].tooQuick() {
-				continue
+			if contradicted {
+				left := best(slices.Clone(g.cand))
+				if len(left) == 1 && len(g.cand) > 1 && left[0].tooQuick() {
+					continue
+				}
+				g.cand = left
 			}
-			g.cand = left
 			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true

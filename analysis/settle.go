@@ -5,7 +5,7 @@ import "slices"
 // settlePairs pairs, at the end, the rows whose partner follows from what is
 // known of all of them.
 func (s *shard) settlePairs(b *bundle) {
-	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true)) {
+	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true) || s.settleOnly(b)) {
 	}
 }
 
@@ -33,6 +33,40 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 		}
 	}
 	return false
+}
+
+// settleOnly pairs a row of requests that one row alone may answer, where there are as
+// many that look for a partner as there are partners. It reports whether it paired any.
+func (s *shard) settleOnly(b *bundle) bool {
+	for dir := range uint8(2) {
+		if seeking, free := b.left(dir); seeking != free {
+			continue
+		}
+		for _, r := range b.asking[1-dir] {
+			if g := r.onlyAnswers(); g != nil {
+				s.pair(r, g, byResponses)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyAnswers returns the one row that may answer the requests of the row, and that
+// nothing contradicts; nil where there are several or none.
+func (r *row) onlyAnswers() *row {
+	var only *row
+	for _, g := range r.bundle.rows[1-r.dir] {
+		i := slices.IndexFunc(g.cand, func(c candidate) bool { return c.row == r })
+		switch {
+		case r.peer != nil || i < 0:
+		case only != nil || g.cand[i].struck > 0 || g.cand[i].fitted < enough:
+			return nil
+		default:
+			only = g
+		}
+	}
+	return only
 }
 
 // best leaves out those that some response contradicted where there are others.

@@ -1,6 +1,9 @@
 package analysis
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // settlePairs pairs, at the end, the rows whose partner follows from what is
 // known of all of them.
@@ -19,12 +22,8 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
-			if contradicted {
-				left := best(slices.Clone(g.cand))
-				if len(left) == 1 && len(g.cand) > 1 && left[0].tooQuick() {
-					continue
-				}
-				g.cand = left
+			if contradicted && g.missedAtLeast(2) {
+				g.cand = best(g.cand)
 			}
 			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(g.cand[0].row, g, byResponses)
@@ -78,10 +77,38 @@ func best(cs []candidate) []candidate {
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !clean(c) })
 }
 
-// tooQuick reports whether the answers come sooner than any between the two hosts do
-// where it is known who answers whom.
-func (c *candidate) tooQuick() bool {
-	return c.quickest > 0 && float64(c.quickest) < float64(c.row.minRTT())*(1-unlike)
+// missedAtLeast reports whether the capture would have to lack so many requests if the
+// partner of the row were one of those candidates that some response contradicted, and
+// not the only one that none did. It may well lack a few.
+func (g *row) missedAtLeast(n int) bool {
+	if len(best(slices.Clone(g.cand))) != 1 {
+		return true
+	}
+	return !slices.ContainsFunc(g.cand, func(c candidate) bool {
+		if c.struck == 0 || c.contradicted() {
+			return false
+		}
+		lacks := int(c.lacks)
+		for _, x := range g.bundle.rows[g.dir] {
+			lacks += x.lacksWithout(g, c.row)
+		}
+		return lacks < n
+	})
+}
+
+// lacksWithout is how many requests the capture lacks at least if the row, which nothing
+// keeps from answering r, answers another one, since g answers that.
+func (x *row) lacksWithout(g, r *row) int {
+	if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r && c.struck == 0 }) {
+		return 0
+	}
+	least := 255
+	for _, c := range x.cand {
+		if c.row != r && c.row.peer == nil && !c.contradicted() {
+			least = min(least, int(c.lacks))
+		}
+	}
+	return least
 }
 
 // settleEnding pairs a row that ends with the one that answered nobody but it.
@@ -153,7 +180,7 @@ type likeness struct {
 // likenesses are those that tell pairs apart. The closer the true ones lie together,
 // the less the false ones need to be off: to look so much alike by chance, two queue
 // pairs would have to be apart in their sending by just what their ways are.
-var likenesses = []likeness{{alike, unlike, 0}, {same, alike, many}}
+var likenesses = []likeness{{alike, unlike, 2 * many}, {same, unlike, many / 2}, {same, alike, many}}
 
 // settleByTime pairs the rows of one direction by how fast the responses
 // follow the requests: all queue pairs between two hosts share a way, so the
@@ -198,17 +225,37 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 		return nil // any candidate is like itself
 	}
 	var found []*row
+	clear := false
 	for _, c := range gs[0].cand {
-		rs := partners(gs, float64(c.quickest), l)
+		rs := closest(gs, float64(c.quickest), l.near)
 		switch {
 		case slices.Contains(rs, nil) || slices.Contains(distinct(slices.Clone(rs)), nil):
+			continue
 		case found != nil && !slices.Equal(found, rs):
 			return nil
-		default:
-			found = rs
 		}
+		found = rs
+		clear = clear || slices.Equal(rs, partners(gs, float64(c.quickest), l))
+	}
+	if !clear {
+		return nil
 	}
 	return found
+}
+
+// closest returns, for each row, the candidate whose round trip lies closest to rtt;
+// nil where it has none near it.
+func closest(gs []*row, rtt, near float64) []*row {
+	out := make([]*row, len(gs))
+	for i, g := range gs {
+		best := near
+		for _, c := range g.cand {
+			if off := math.Abs(float64(c.quickest)/rtt - 1); c.quickest > 0 && off <= best {
+				out[i], best = c.row, off
+			}
+		}
+	}
+	return out
 }
 
 // distinct takes away what stands there twice.

@@ -81,19 +81,35 @@ func best(cs []candidate) []candidate {
 // partner of the row were one of those candidates that some response contradicted, and
 // not the only one that none did. It may well lack a few.
 func (g *row) missedAtLeast(n int) bool {
-	if len(best(slices.Clone(g.cand))) != 1 {
+	left := best(slices.Clone(g.cand))
+	if len(left) != 1 {
 		return true
 	}
+	unanswered := left[0].row.unanswered(g)
 	return !slices.ContainsFunc(g.cand, func(c candidate) bool {
 		if c.struck == 0 || c.contradicted() {
 			return false
 		}
-		lacks := int(c.lacks)
+		lacks := int(c.lacks) + unanswered
 		for _, x := range g.bundle.rows[g.dir] {
 			lacks += x.lacksWithout(g, c.row)
 		}
 		return lacks < n
 	})
+}
+
+// unanswered is 1 where requests at the end of the row got no answer if it was not g
+// that answered it, else 0.
+func (r *row) unanswered(g *row) int {
+	for _, x := range r.bundle.rows[g.dir] {
+		if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r }) {
+			continue
+		}
+		if x.rsp.any && !x.rsp.high.Before(g.rsp.high) {
+			return 0
+		}
+	}
+	return 1
 }
 
 // lacksWithout is how many requests the capture lacks at least if the row, which nothing

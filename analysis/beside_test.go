@@ -11,6 +11,36 @@ func TestWhatPassesBesideAResend(t *testing.T) {
 			want:   "out_of_order@5 lost_downstream@2 retransmission_nak@2-5",
 			ids:    []idMode{rising},
 		},
+		{
+			name:   "a packet that came late before one was sent again alone is still late",
+			script: "A: 0-5 B: nak:3 A: 6 (7) 8 3 late:7 9! B: ack:9",
+			want:   "gap@7 out_of_order@7 lost_downstream@3 retransmission_nak@3",
+			ids:    noOrder,
+		},
+		{
+			name:   "a packet that comes late behind the NAK that asked for it was sent again",
+			script: "A: 0-5 B: nak:3 A: 6 (7) 8 3 B: nak:7 A: 7 9! B: ack:9",
+			want:   "gap@7 lost_upstream@7 lost_downstream@3 retransmission_nak@3,7",
+			ids:    noOrder,
+		},
+		{
+			name:   "a hole amid packets sent again is one, though packets overtake each other and a NAK that was under way draws the next pass",
+			script: "A: 0 (1) 2 late:1 (3) 4 late:3 (5) 6 late:5 7! B: ack:7 A: 8-17 B: nak:9 A: 9-12 (13) 14-15 B: +-7 nak:11 A: 11-17! B: ack:17",
+			want:   "gap@1,3,5,13 lost_upstream@13 out_of_order@1,3,5 lost_downstream@9,11 retransmission_nak@9-10,11-12×2,13,14-15×2,16-17",
+			ids:    noOrder,
+		},
+		{
+			name:   "what goes on a round trip behind the first of a pass is no tail that it overtook",
+			script: "A: 0-5 B: nak:2 A: 2-5 6-9! B: nak:7 A: 7 (8-9) +20 10! B: nak:8 A: 8-9 10! B: ack:10",
+			want:   "gap@8 lost_upstream@8-9 lost_downstream@2,7 retransmission_nak@2-5,7-10",
+			ids:    noOrder,
+		},
+		{
+			name:   "IDs that follow on leave no room for a hole",
+			script: "A: 0-8 B: nak:3 A: 3-5 9 B: nak:6 A: 6-9! B: ack:9",
+			want:   "lost_downstream@3,6 retransmission_nak@3-9",
+			ids:    []idMode{adjoining},
+		},
 	})
 }
 

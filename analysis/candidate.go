@@ -15,9 +15,12 @@ type candidate struct {
 	// ended; it stays the same as long as the two belong together.
 	msn    uint32
 	msnSet bool
+	gaps   uint32 // how often the row's count had got lost when msn was learned
 	agreed int8   // how many responses it fitted, alone
 	fitted uint8  // how many it fitted, alone or not
 	struck uint8  // how many it would only fit had the capture missed packets
+	ahead  uint8  // how many of these because it had not asked for that yet
+	lacks  uint8  // how many packets the capture missed if it had
 	last   ib.PSN // of the newest of them
 	// quickest is the shortest time from the last packet of a message to the
 	// response that acknowledges just that; 0 where there was none.
@@ -184,16 +187,28 @@ func (c *candidate) stays(g *row, p *decode.Packet) bool {
 		c.fitted = inc(c.fitted)
 		return true
 	}
-	if ahead := p.PSN.Sub(r.win.high); ahead >= missedAtMost || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
+	ahead := p.PSN.Sub(r.win.high)
+	if ahead >= missedAtMost || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
 		return false
 	}
 	c.struck = inc(c.struck)
-	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted)
+	if ahead >= 0 {
+		c.ahead, c.lacks = inc(c.ahead), uint8(min(255, int32(c.lacks)+ahead+1))
+	}
+	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted) || !c.contradicted() && c.lacks <= missedOften
 }
 
+// contradicted reports whether some response did not fit the candidate, and nothing that
+// the capture missed explains that.
+func (c *candidate) contradicted() bool { return c.struck > c.ahead }
+
 // missedAtMost is how many PSNs a response may lie ahead of a row's requests
-// because the capture missed these.
-const missedAtMost = 16
+// because the capture missed these, and missedOften how many it may miss for all
+// responses together where few fit.
+const (
+	missedAtMost = 16
+	missedOften  = 3
+)
 
 // fits reports whether the response in g may answer the candidate's requests.
 func (c *candidate) fits(g *row, p *decode.Packet) bool {
@@ -225,15 +240,15 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if !p.HasExt {
 		return true // the count is cut off
 	}
-	return c.countsAlike(p.MSN-m.ended(p.PSN)) || !g.counting
+	return c.countsAlike(p.MSN-m.ended(p.PSN), m.gaps) || !g.counting
 }
 
 // countsAlike reports whether the message counts of both ends still differ by
-// the same number.
-func (c *candidate) countsAlike(d uint32) bool {
+// the same number; where one of them has got lost since, they cannot but do.
+func (c *candidate) countsAlike(d, gaps uint32) bool {
 	d &= ib.PSNMask
-	alike := !c.msnSet || c.msn == d
-	c.msn, c.msnSet = d, true // the end of a message may have been missed
+	alike := !c.msnSet || c.msn == d || c.gaps != gaps
+	c.msn, c.msnSet, c.gaps = d, true, gaps // the end of a message may have been missed
 	return alike
 }
 

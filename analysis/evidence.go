@@ -29,6 +29,7 @@ func (s *shard) emit(e Event) {
 	switch r := s.rows[e.Flow]; e.Kind {
 	case Reordered:
 		r.bundle.late[r.dir] += int64(e.Count)
+		r.bundle.latest[r.dir] = max(r.bundle.latest[r.dir], e.Value)
 	case LostUpstream:
 		r.bundle.lost[r.dir] += int64(e.Count)
 	}

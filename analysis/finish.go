@@ -54,7 +54,11 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 	}
 	rec.doubts = nil
 	for i := range rec.holes.list {
-		s.giveUp(r, &rec.holes.list[i])
+		h := &rec.holes.list[i]
+		if h.fate == fateAcked && r.passedBefore(h) {
+			s.emit(Event{Kind: NotCaptured, Count: -h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+		}
+		s.giveUp(r, h)
 	}
 	if n := rec.holes.dropped; n > 0 {
 		s.giveUp(r, &hole{start: r.req.una, end: r.req.una.Add(n), time: r.req.last, frame: r.req.lastFrame, sure: true})
@@ -65,6 +69,14 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		}
 	}
 	rec.holes, rec.reads = holes{}, reads{}
+}
+
+// passedBefore reports whether what the capture lacks may have passed before it began:
+// the hole shows right at its beginning, which is amid a message, and packets overtake
+// each other between the two hosts.
+func (r *row) passedBefore(h *hole) bool {
+	b := r.bundle
+	return r.req.amid && h.sure && !h.naked && h.pass == 0 && b.overtaken(r.dir) && h.time-b.first <= b.latest[r.dir]
 }
 
 // giveUp tells the fate of a hole that falls out of memory, or is open at the

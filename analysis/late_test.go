@@ -131,6 +131,38 @@ func TestLatePackets(t *testing.T) {
 	})
 }
 
+// TestWhatPassedBeforeTheCapture begins captures amid packets that overtake each other:
+// what seems to be missing from the first of them had passed.
+func TestWhatPassedBeforeTheCapture(t *testing.T) {
+	scenes := []scene{
+		{
+			name:   "a packet that others overtook later on, too",
+			script: "A: mid:5 mid:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
+			want:   "gap@6,9,11 out_of_order@9,11",
+			rows:   map[string]string{"A": "not_captured=0"},
+		},
+		{
+			name:   "where nothing overtakes the capture missed it",
+			script: "A: mid:5 mid:7 mid:8 last:9! B: ack:9",
+			want:   "gap@6 not_captured@6",
+		},
+		{
+			name:   "where it begins with a message the capture missed it, too",
+			script: "A: first:5 mid:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
+			want:   "gap@6,9,11 out_of_order@9,11 not_captured@6",
+		},
+		{
+			name:   "so it did what is missing later on",
+			script: "A: 5 6 (7) 8 late:7 9! B: ack:9 A: 10 12! B: ack:12",
+			want:   "gap@7,11 out_of_order@7 not_captured@11",
+		},
+	}
+	for i := range scenes {
+		scenes[i].cold = true
+	}
+	playScenes(t, scenes)
+}
+
 // TestPacketsThatAResendOvertook needs IDs that rise: nothing else tells.
 func TestPacketsThatAResendOvertook(t *testing.T) {
 	scenes := []scene{

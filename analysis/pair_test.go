@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/rocescope/rocescope/decode/ib"
@@ -99,6 +101,67 @@ func TestPairs(t *testing.T) {
 		scenes[i].cold = true
 	}
 	playScenes(t, scenes)
+}
+
+// TestPairsByTheSameRoundTrip plays two queue pairs with the same PSNs, of which the
+// second always asks a little later and is answered a little later.
+func TestPairsByTheSameRoundTrip(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers int
+		later   string
+		known   bool
+	}{
+		{"many round trips that are the same", 8, "+0", true},
+		{"few of them", 7, "+0", false},
+		{"those of the second are longer, so that who answers whom is a guess", 8, "+4", false},
+	} {
+		s := newScript(overIPv6, 100)
+		for n := range c.answers {
+			s.say(fmt.Sprintf("A: %d! A2: %d! +160 B: ack:%d %s B2: ack:%d", n, n, n, c.later, n))
+		}
+		o := s.play()
+		for _, who := range []string{"A", "B", "A2", "B2"} {
+			switch r := o.row(who); {
+			case (r.peer != nil) != c.known:
+				t.Errorf("%s: the peer of %s is known: %v", c.name, who, r.peer != nil)
+			case c.known && r.peerQP != queuePair(who):
+				t.Errorf("%s: the peer of %s is %#x", c.name, who, r.peerQP)
+			}
+		}
+	}
+}
+
+// TestMissingEndsOfMessagesRuleNoPartnerOut loses the end of a message, whose resend is
+// none of the messages that the row's window keeps.
+func TestMissingEndsOfMessagesRuleNoPartnerOut(t *testing.T) {
+	for name, script := range map[string]string{
+		"the end of a message":        "A: first:3 mid:4 (last:5!) wonly:6! B: nak:5m3 A: last:5! B: ack:6m5",
+		"the end and what follows it": "A: first:3 mid:4 (last:5!) (6!) wonly:7! B: nak:5m3 A: last:5! 6! B: ack:7m6",
+		"a message":                   "A: first:3 mid:4 last:5! (6!) wonly:7! B: nak:6m4 A: 6! B: ack:7m6",
+		"the middle of a message":     "A: first:3 (mid:4) last:5! wonly:6! B: nak:4m3 A: mid:4 last:5! B: ack:6m5",
+	} {
+		s := newScript(overIPv6, 0)
+		s.say("A: 0 1 2! A2: 0 1 2! B: ack:1m2 ack:2m3 B2: ack:2m3 A2: 3-7!").say(script)
+		g := newShard(Defaults(1), nil)
+		g.process(&input{packets: s.packets})
+		checked := false
+		for _, b := range g.bundles {
+			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
+				for _, c := range r.cand {
+					if c.row.qp == queuePair("B") && r.qp == queuePair("A") {
+						checked = true
+						if c.struck > 0 {
+							t.Errorf("%s: the true partner is contradicted", name)
+						}
+					}
+				}
+			}
+		}
+		if !checked {
+			t.Errorf("%s: the true partner is no candidate", name)
+		}
+	}
 }
 
 func TestPairsBySourcePort(t *testing.T) {

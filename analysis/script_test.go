@@ -51,6 +51,7 @@ type idMode string
 
 const (
 	rising    idMode = "rising IDs"
+	adjoining idMode = "adjoining IDs" // it sends nowhere else
 	scattered idMode = "scattered IDs"
 	constant  idMode = "constant IDs"
 	overIPv6  idMode = "IPv6"
@@ -212,6 +213,8 @@ func (s *script) fill(p *decode.Packet, op ib.Op, syn ib.Syndrome, n int32) {
 	switch k := s.sent[host]; s.ids {
 	case rising:
 		p.IPID = 4 * k // the host sends elsewhere, too
+	case adjoining:
+		p.IPID = k
 	case scattered:
 		p.IPID = k*0x9E37 ^ k>>3
 	}

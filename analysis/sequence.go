@@ -15,6 +15,7 @@ import (
 type requests struct {
 	started  bool
 	known    bool // cur is known; it is not behind a READ of unknown length
+	amid     bool // its first packet in view is amid a message
 	unaSet   bool // a response has been seen
 	unaPlain bool // one that carries nothing has covered all before una
 	gobackn  bool // this sender repeats what follows a resent packet
@@ -113,7 +114,7 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	q := &r.req
 	span, known := r.span(p)
 	if !q.started {
-		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true}
+		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
 		q.ids.last = p.IPID
 		return s.accept(r, p, span, known)
 	}

@@ -1,24 +1,30 @@
 package analysis
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // settlePairs pairs, at the end, the rows whose partner follows from what is
 // known of all of them.
 func (s *shard) settlePairs(b *bundle) {
-	for b.unsure > 0 && (s.settleLast(b) || s.settleByTime(b, 0) || s.settleByTime(b, 1)) {
+	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true) || s.settleOnly(b)) {
 	}
 }
 
 // settleLast pairs rows that have one candidate left because the others found
-// their partner. It reports whether it paired any.
-func (s *shard) settleLast(b *bundle) bool {
+// their partner, or, where nothing else tells, because some response contradicted
+// them. It reports whether it paired any.
+func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 	for _, rows := range b.rows {
 		for _, g := range rows {
 			if g.cand == nil {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
-			g.cand = best(g.cand)
+			if contradicted && g.missedAtLeast(2) {
+				g.cand = best(g.cand)
+			}
 			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return true
@@ -28,6 +34,40 @@ func (s *shard) settleLast(b *bundle) bool {
 	return false
 }
 
+// settleOnly pairs a row of requests that one row alone may answer, where there are as
+// many that look for a partner as there are partners. It reports whether it paired any.
+func (s *shard) settleOnly(b *bundle) bool {
+	for dir := range uint8(2) {
+		if seeking, free := b.left(dir); seeking != free {
+			continue
+		}
+		for _, r := range b.asking[1-dir] {
+			if g := r.onlyAnswers(); g != nil {
+				s.pair(r, g, byResponses)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyAnswers returns the one row that may answer the requests of the row, and that
+// nothing contradicts; nil where there are several or none.
+func (r *row) onlyAnswers() *row {
+	var only *row
+	for _, g := range r.bundle.rows[1-r.dir] {
+		i := slices.IndexFunc(g.cand, func(c candidate) bool { return c.row == r })
+		switch {
+		case r.peer != nil || i < 0:
+		case only != nil || g.cand[i].struck > 0 || g.cand[i].fitted < enough:
+			return nil
+		default:
+			only = g
+		}
+	}
+	return only
+}
+
 // best leaves out those that some response contradicted where there are others.
 func best(cs []candidate) []candidate {
 	clean := func(c candidate) bool { return c.struck == 0 && c.fitted > 0 }
@@ -35,6 +75,56 @@ func best(cs []candidate) []candidate {
 		return cs
 	}
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !clean(c) })
+}
+
+// missedAtLeast reports whether the capture would have to lack so many requests if the
+// partner of the row were one of those candidates that some response contradicted, and
+// not the only one that none did. It may well lack a few.
+func (g *row) missedAtLeast(n int) bool {
+	left := best(slices.Clone(g.cand))
+	if len(left) != 1 {
+		return true
+	}
+	unanswered := left[0].row.unanswered(g)
+	return !slices.ContainsFunc(g.cand, func(c candidate) bool {
+		if c.struck == 0 || c.contradicted() {
+			return false
+		}
+		lacks := int(c.lacks) + unanswered
+		for _, x := range g.bundle.rows[g.dir] {
+			lacks += x.lacksWithout(g, c.row)
+		}
+		return lacks < n
+	})
+}
+
+// unanswered is 1 where requests at the end of the row got no answer if it was not g
+// that answered it, else 0.
+func (r *row) unanswered(g *row) int {
+	for _, x := range r.bundle.rows[g.dir] {
+		if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r }) {
+			continue
+		}
+		if x.rsp.any && !x.rsp.high.Before(g.rsp.high) {
+			return 0
+		}
+	}
+	return 1
+}
+
+// lacksWithout is how many requests the capture lacks at least if the row, which nothing
+// keeps from answering r, answers another one, since g answers that.
+func (x *row) lacksWithout(g, r *row) int {
+	if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r && c.struck == 0 }) {
+		return 0
+	}
+	least := 255
+	for _, c := range x.cand {
+		if c.row != r && c.row.peer == nil && !c.contradicted() {
+			least = min(least, int(c.lacks))
+		}
+	}
+	return least
 }
 
 // settleEnding pairs a row that ends with the one that answered nobody but it.
@@ -87,11 +177,26 @@ func (b *bundle) lastPair(dir uint8) bool {
 }
 
 // Round trips between two hosts are alike: those of true pairs lie this close
-// together, and a false pair is only ruled out where its own lies this far off.
+// together, and a false pair is only ruled out where its own lies this far off. The
+// least of many is more exact.
 const (
 	alike  = 0.05
 	unlike = 0.15
+	same   = 0.01
+	many   = 8
 )
+
+// likeness is how close the round trip of a true pair lies to that of others, how far
+// off that of a false one, and how many answers have to have fitted.
+type likeness struct {
+	near, far float64
+	least     uint8
+}
+
+// likenesses are those that tell pairs apart. The closer the true ones lie together,
+// the less the false ones need to be off: to look so much alike by chance, two queue
+// pairs would have to be apart in their sending by just what their ways are.
+var likenesses = []likeness{{alike, unlike, 2 * many}, {same, unlike, many / 2}, {same, alike, many}}
 
 // settleByTime pairs the rows of one direction by how fast the responses
 // follow the requests: all queue pairs between two hosts share a way, so the
@@ -107,22 +212,27 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	if len(gs) == 0 {
 		return false
 	}
-	paired := false
-	for i, r := range b.assignment(gs, dir) {
-		if r != nil {
-			s.pair(r, gs[i], byResponses)
-			paired = true
+	for _, l := range likenesses {
+		paired := false
+		for i, r := range b.assignment(gs, dir, l) {
+			if r != nil {
+				s.pair(r, gs[i], byResponses)
+				paired = true
+			}
+		}
+		if paired {
+			return true
 		}
 	}
-	return paired
+	return false
 }
 
 // assignment returns the partners of the rows by time, or nil. The round trip is
 // that of rows which are paired; where there are none, one of those that the
 // first row may have.
-func (b *bundle) assignment(gs []*row, dir uint8) []*row {
+func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 	if rtt := b.minRTT[1-dir]; rtt > 0 {
-		if rs := distinct(partners(gs, float64(rtt))); !slices.Contains(rs, nil) {
+		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) {
 			return rs
 		}
 		return nil
@@ -131,17 +241,37 @@ func (b *bundle) assignment(gs []*row, dir uint8) []*row {
 		return nil // any candidate is like itself
 	}
 	var found []*row
+	clear := false
 	for _, c := range gs[0].cand {
-		rs := partners(gs, float64(c.quickest))
+		rs := closest(gs, float64(c.quickest), l.near)
 		switch {
 		case slices.Contains(rs, nil) || slices.Contains(distinct(slices.Clone(rs)), nil):
+			continue
 		case found != nil && !slices.Equal(found, rs):
 			return nil
-		default:
-			found = rs
 		}
+		found = rs
+		clear = clear || slices.Equal(rs, partners(gs, float64(c.quickest), l))
+	}
+	if !clear {
+		return nil
 	}
 	return found
+}
+
+// closest returns, for each row, the candidate whose round trip lies closest to rtt;
+// nil where it has none near it.
+func closest(gs []*row, rtt, near float64) []*row {
+	out := make([]*row, len(gs))
+	for i, g := range gs {
+		best := near
+		for _, c := range g.cand {
+			if off := math.Abs(float64(c.quickest)/rtt - 1); c.quickest > 0 && off <= best {
+				out[i], best = c.row, off
+			}
+		}
+	}
+	return out
 }
 
 // distinct takes away what stands there twice.
@@ -160,22 +290,22 @@ func distinct(rs []*row) []*row {
 
 // partners returns, for each row, the one candidate with about that round trip;
 // nil where it has none or several.
-func partners(gs []*row, rtt float64) []*row {
+func partners(gs []*row, rtt float64, l likeness) []*row {
 	out := make([]*row, len(gs))
 	for i, g := range gs {
-		out[i] = g.like(rtt)
+		out[i] = g.like(rtt, l)
 	}
 	return out
 }
 
 // like returns the only candidate whose quickest response took about rtt.
-func (g *row) like(rtt float64) *row {
+func (g *row) like(rtt float64, l likeness) *row {
 	var found *row
 	for _, c := range g.cand {
 		off := float64(c.quickest)/rtt - 1
 		switch {
-		case c.quickest == 0 || off > unlike || off < -unlike:
-		case found != nil || off > alike || off < -alike:
+		case c.quickest == 0 || off > l.far || off < -l.far:
+		case found != nil || off > l.near || off < -l.near || c.fitted < l.least:
 			return nil
 		default:
 			found = c.row

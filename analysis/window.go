@@ -14,6 +14,7 @@ type window struct {
 	repeats     []repeat // the last ones while the row has no partner, oldest first
 	// log holds the last messages, oldest first, while the row has no partner.
 	log  []message
+	gaps uint32 // how often so much was missing that nobody knows how many ended there
 	port uint16
 	set  bool
 }
@@ -25,6 +26,7 @@ type message struct {
 	ordinal    uint32 // how many messages of the row end with it
 	time       int64  // of the latest packet
 	done       bool   // its last packet was seen
+	gaps       uint32 // how often the count of messages had got lost by then
 }
 
 const logMax = 64
@@ -60,6 +62,7 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 
 // note adds a request packet that was sent the first time to the log.
 func (w *window) note(p *decode.Packet, end ib.PSN) {
+	w.passOver(p)
 	if n := len(w.log); n > 0 && p.Op.Is(ib.IsMiddle|ib.IsLast) && w.log[n-1].end == p.PSN {
 		w.log[n-1].end, w.log[n-1].time = end, p.Time
 	} else {
@@ -72,7 +75,22 @@ func (w *window) note(p *decode.Packet, end ib.PSN) {
 		w.ordinal++
 	}
 	m := &w.log[len(w.log)-1]
-	m.ordinal, m.done = w.ordinal, p.Op.Is(ib.IsLast|ib.IsOnly)
+	m.ordinal, m.gaps, m.done = w.ordinal, w.gaps, p.Op.Is(ib.IsLast|ib.IsOnly)
+}
+
+// passOver counts the message that ended with what is missing before a packet: one
+// packet did where a message begins behind it. Of more nobody knows.
+func (w *window) passOver(p *decode.Packet) {
+	n := len(w.log)
+	if n == 0 {
+		return
+	}
+	switch missing := p.PSN.Sub(w.log[n-1].end); {
+	case missing == 1 && p.Op.Is(ib.IsFirst|ib.IsOnly):
+		w.ordinal++
+	case missing > 1:
+		w.gaps++
+	}
 }
 
 // ended is how many messages of the row end at psn or before, which lies in the

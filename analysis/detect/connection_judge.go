@@ -87,8 +87,14 @@ func (x *cmRow) withdrawn() bool {
 	return x.v[cmClientRejects] > 0 && !x.answered() && (reason == 0 || reason == int64(ib.REJTimeout))
 }
 
-// accepted returns when the server granted the connection, 0 for never.
-func (x *cmRow) accepted() int64 { return max(x.v[cmReplyNs]*min(1, x.v[cmReplies]), x.v[cmReadyNs]) }
+// accepted returns when the server granted the connection, 0 for never. What the
+// client refused at once was none.
+func (x *cmRow) accepted() int64 {
+	if x.v[cmClientRejects] > 0 && x.v[cmReady]+x.frames == 0 {
+		return 0
+	}
+	return max(x.v[cmReplyNs]*min(1, x.v[cmReplies]), x.v[cmReadyNs])
+}
 
 // groupCM joins connections by a key, in the order of the table.
 func groupCM[K comparable](all []cmRow, key func(*cmRow) (K, bool)) (keys []K, groups map[K][]*cmRow) {

@@ -15,6 +15,7 @@ type rejection struct {
 	hosts
 	service string
 	client  bool  // the client itself refused, or gave up
+	replied bool  // what it refused is the server's reply
 	sidr    bool  // the reason is a status of service ID resolution
 	reason  int64 // 0 where it is not in view
 }
@@ -35,7 +36,7 @@ func rejectionOf(x *cmRow, client bool) rejection {
 	k := rejection{hosts: x.hosts, service: x.service, client: client, reason: x.v[cmServerReason]}
 	switch {
 	case client:
-		k.reason = x.v[cmClientReason]
+		k.reason, k.replied = x.v[cmClientReason], x.v[cmReplies] > 0
 	case x.v[cmStatus] != 0:
 		k.sidr, k.reason = true, x.v[cmStatus]
 	}
@@ -121,6 +122,8 @@ func (k *rejection) sentence(n, all int64) string {
 	switch {
 	case k.client && k.is(ib.REJTimeout):
 		return fmt.Sprintf("%s itself withdrew %s to %s for %s with a timeout, although an answer of %s is in the capture: it came too late or was lost behind the tap", k.src, which, k.dst, service, k.dst)
+	case k.replied:
+		return fmt.Sprintf("%s refused what %s replied to %s for %s: %s", k.src, k.dst, which, service, k)
 	case k.client:
 		return fmt.Sprintf("%s itself ended %s to %s for %s: %s", k.src, which, k.dst, service, k)
 	case k.is(ib.REJTimeout):

@@ -161,7 +161,7 @@ func TestRejected(t *testing.T) {
 			w.req(1, 2, 1, nvme)
 			w.rep(2, 1, 1)
 			w.giveUp(1, 2, 1, 1, ib.REJConsumerDefined)
-		}, report.Critical, 1, "10.0.0.1 itself ended the connection request to 10.0.0.2 for TCP 4420 (NVMe-oF by its port): consumer reject"},
+		}, report.Critical, 1, "10.0.0.1 refused what 10.0.0.2 replied to the connection request for TCP 4420 (NVMe-oF by its port): consumer reject"},
 		{"the answer did not reach the client", func(w *wire) {
 			w.req(1, 2, 1, nvme)
 			w.rep(2, 1, 1)

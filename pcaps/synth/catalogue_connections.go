@@ -8,7 +8,7 @@ import (
 
 // connectionScenarios show how connections come about, and do not.
 func connectionScenarios() []*Scenario {
-	return []*Scenario{cmRejected(), cmRejectedFirst(), cmUnanswered(), cmWithdrawn(), cmLateReply(), cmLostMessages()}
+	return []*Scenario{cmRejected(), cmRejectedFirst(), cmDeclined(), cmUnanswered(), cmWithdrawn(), cmLateReply(), cmLostMessages()}
 }
 
 // managed has two clients of one server, each with connections of its own.
@@ -50,6 +50,29 @@ func cmRejectedFirst() *Scenario {
 			c.Start += time.Second
 		}
 	}
+	return s
+}
+
+// cmDeclined has a client that does not like how the server answers: with one of two
+// servers it never works, and with the other from the third try on. One of its REJs
+// is lost, so that the server answers again.
+func cmDeclined() *Scenario {
+	s := managed(&Scenario{
+		Name: "cm-declined", Seed: 907, Tap: AtHost(1),
+		About: "a client refuses the replies of one server, and of another one the first two",
+	}, 1, 1)
+	for i := range s.Connections {
+		c := &s.Connections[i]
+		switch {
+		case i < 2:
+			c.To, c.Setup.Declined = 2, ib.REJInvalidMTU
+		case i < 4:
+			c.Setup.Declined = ib.REJConsumerDefined
+		default:
+			c.Start += time.Second
+		}
+	}
+	s.Faults = []Fault{Lose(Management(1, ib.AttrREJ).Number(1)).AfterTap()}
 	return s
 }
 

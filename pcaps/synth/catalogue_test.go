@@ -256,6 +256,9 @@ var claims = map[string]func(p *played) bool{
 	"cm-rejected-first": func(p *played) bool {
 		return p.said("rejects_of_server") == 2 && p.Truth.Connections[0].Reason == 28 && p.attempts(1) == 6
 	},
+	"cm-declined": func(p *played) bool {
+		return p.said("rejects_of_client") == 5 && p.said("replies") == 7 && p.said("ready_to_use") == 2 && p.said("disconnect_requests") == 2
+	},
 	"cm-unanswered": func(p *played) bool { return p.said("requests") == 3+2*16 && p.has("acks") },
 	"cm-withdrawn": func(p *played) bool {
 		return p.said("requests") == 3*3+3 && p.said("rejects_of_client") == 3 && p.Truth.Connections[0].Reason == 4

@@ -117,9 +117,9 @@ func (c *conn) rej() ib.REJ {
 	return ib.REJ{LocalCommID: id, RemoteCommID: c.ids[0], Reason: c.Setup.Rejected}
 }
 
-// excuse is what To's application says in a REJ, where it is asked at all.
-func (c *conn) excuse() []byte {
-	if c.Setup.Rejected != ib.REJConsumerDefined {
+// excuse is what an application says in a REJ, where it is asked at all.
+func excuse(why ib.REJReason) []byte {
+	if why != ib.REJConsumerDefined {
 		return nil
 	}
 	return []byte(greeting)

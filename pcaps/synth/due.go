@@ -40,7 +40,7 @@ func (r *recorder) due(t *Truth) []string {
 	}
 	for i := range t.Connections {
 		e := &t.Connections[i]
-		out["cm.rejected"] = out["cm.rejected"] || e.Counts["rejects_of_server"] > 0
+		out["cm.rejected"] = out["cm.rejected"] || e.Counts["rejects_of_server"] > 0 || e.declined()
 		out["cm.unanswered"] = out["cm.unanswered"] || r.unanswered(e)
 	}
 	out["rnr.exhausted"] = r.exhausted(t)

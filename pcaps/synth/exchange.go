@@ -22,8 +22,8 @@ type Exchange struct {
 	// Reason is why it was refused or withdrawn, as the last REJ says; 0 it was
 	// not.
 	Reason uint16 `json:"reject_reason,omitempty"`
-	// Accepted says that the server did accept it, whether the capture shows that
-	// or not.
+	// Accepted says that the server did accept it, and the client that, whether the
+	// capture shows that or not.
 	Accepted bool `json:"accepted"`
 }
 
@@ -90,7 +90,7 @@ func (r *recorder) introduce() {
 func (c *conn) exchange() *Exchange {
 	return &Exchange{
 		Client: c.a.host.addr.String(), Server: c.b.host.addr.String(), CommID: c.ids[0], ClientQP: c.a.qpn, ServerQP: c.b.qpn,
-		Counts: map[string]int64{}, Accepted: c.state.decided && c.Setup.Rejected == 0,
+		Counts: map[string]int64{}, Accepted: c.state.decided && c.Setup.Rejected == 0 && c.Setup.Declined == 0,
 	}
 }
 
@@ -104,6 +104,12 @@ func (e *Exchange) take(p *packet) {
 		e.Reason = uint16(p.ext[2].(*roce.REJ).Reason)
 	}
 	e.Counts[column]++
+}
+
+// declined reports whether the capture shows that the client refused what the server
+// answered.
+func (e *Exchange) declined() bool {
+	return e.Counts["rejects_of_client"] > 0 && e.Counts["replies"] > 0 && e.Reason != uint16(ib.REJTimeout)
 }
 
 // unheard reports whether the server said nothing to the request.

@@ -19,6 +19,7 @@ type stream struct {
 	records   []*record
 	answers   []*record // captured: ACKs and NAKs, and for requests READ responses
 	questions []*record // captured: READs, of a stream of responses
+	requests  []*record // captured, of a stream of responses: all that their asker sent
 	captured  bool
 	measured  int // answers that tell the round trip; 0 not counted
 }

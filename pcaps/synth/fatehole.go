@@ -174,11 +174,11 @@ func (s *stream) arrivalShown(x *record) bool {
 	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
 }
 
-// wentOn reports whether the requester asked for more after it had seen what came
+// wentOn reports whether the requester sent something new after it had seen what came
 // behind a response that the capture does not hold: it did not miss it. What it
-// asked before says nothing, for several READs may be under way.
+// sent before says nothing, for several READs may be under way.
 func (s *stream) wentOn(x *record) bool {
-	for _, q := range s.questions {
+	for _, q := range s.requests {
 		if q.packet.again == "" && slices.ContainsFunc(s.behind(x), func(a *record) bool { return a.packet.reached < q.packet.made }) {
 			return true
 		}

@@ -66,8 +66,7 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 		c.open(x.packet, badClock, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
 		return
 	}
-	twice := slices.ContainsFunc(s.records, func(y *record) bool { return y != x && y.captured && y.packet.bth.PSN == x.packet.bth.PSN })
-	if twice && !s.idsTell() {
+	if s.lateOrAgain(x) {
 		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
 		return
 	}
@@ -76,6 +75,59 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 	if i == 0 || !s.lateTogether(s.records[i-1], x) {
 		c.add(x.packet, s.column("gaps"), 1)
 	}
+}
+
+// lateOrAgain reports whether nothing tells which of the packets with one PSN is
+// the late one.
+func (s *stream) lateOrAgain(x *record) bool {
+	return !s.idsTell() && s.alike(x, func(*record) bool { return true }) && !s.beforeAnyReaction(x)
+}
+
+// alike reports whether the capture holds another packet with the PSN that is so.
+func (s *stream) alike(x *record, so func(*record) bool) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool {
+		return y != x && y.captured && y.packet.bth.PSN == x.packet.bth.PSN && so(y)
+	})
+}
+
+// beforeAnyReaction reports whether a late packet passed before anything could have
+// had it sent again: sooner behind the one that showed that it was missing than a
+// round trip, with no packet sent again between, and no NAK that calls for it.
+func (s *stream) beforeAnyReaction(x *record) bool {
+	if x.packet.again != "" || s.earlier(slices.Index(s.records, x), x) || !s.measures() {
+		return false
+	}
+	shown := s.shownBy(x)
+	if shown == nil || x.time-shown.time >= s.roundTrip()*3/4 {
+		return false
+	}
+	for _, a := range s.answers {
+		if a.packet.isNAK() && a.place < x.place && !x.packet.bth.PSN.Before(a.packet.bth.PSN) && !s.followed(a, shown) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.records, func(y *record) bool {
+		return y.captured && y.packet.again != "" && y.place > shown.place && y.place < x.place
+	})
+}
+
+// shownBy returns the first packet in the capture that was sent behind one that is
+// late.
+func (s *stream) shownBy(x *record) *record {
+	var first *record
+	for _, y := range s.records {
+		if y.captured && y.packet.order > x.packet.order && y.place < x.place && (first == nil || y.place < first.place) {
+			first = y
+		}
+	}
+	return first
+}
+
+// followed reports whether what a NAK had sent again passed before some packet.
+func (s *stream) followed(nak, before *record) bool {
+	return slices.ContainsFunc(s.records, func(y *record) bool {
+		return y.captured && y.packet.trigger == nak.packet && y.place < before.place
+	})
 }
 
 // lateTogether reports whether two adjoining packets were missing at one time:

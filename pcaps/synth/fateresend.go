@@ -167,6 +167,8 @@ func (s *stream) needless(c *counter, x *record) {
 		return
 	}
 	switch soon := s.roundTrip() * 3 / 4; {
+	case s.alike(x, func(y *record) bool { return s.lateInTruth(y) && s.lateOrAgain(y) }):
+		c.open(x.packet, sameNumber, "spurious")
 	case s.covered(x, x.time), s.measures() && s.covered(x, x.time+soon):
 		c.add(x.packet, "spurious", 1)
 	default:

@@ -16,6 +16,7 @@ import (
 var foundExactly = map[string]map[string]int{
 	"cm-rejected":          {"cm.rejected": 1},
 	"cm-rejected-first":    {"cm.rejected": 1},
+	"cm-declined":          {"cm.rejected": 2},
 	"cm-unanswered":        {"cm.unanswered": 1},
 	"cm-withdrawn":         {"cm.unanswered": 1},
 	"cm-late-reply":        {},

@@ -84,7 +84,7 @@ func (c *conn) delay() {
 func (c *conn) decide() {
 	c.state.decided = true
 	if c.Setup.Rejected != 0 {
-		c.manage(c.b, ib.AttrREJ, &roce.REJ{REJ: c.rej()}, c.excuse(), func() { c.state.requests.answered = true })
+		c.manage(c.b, ib.AttrREJ, &roce.REJ{REJ: c.rej()}, excuse(c.Setup.Rejected), func() { c.state.requests.answered = true })
 		return
 	}
 	c.ask(&c.state.replies, func() { c.manage(c.b, ib.AttrREP, &roce.REP{REP: c.rep()}, []byte(greeting), c.accepted) })
@@ -94,7 +94,13 @@ func (c *conn) decide() {
 // not know any more.
 func (c *conn) accepted() {
 	s := &c.state
-	if s.requests.answered && !s.opened {
+	if s.requests.answered && !s.opened && c.Setup.Declined == 0 {
+		return
+	}
+	if c.Setup.Declined != 0 {
+		s.requests.answered = true
+		rej := &roce.REJ{REJ: ib.REJ{LocalCommID: c.ids[0], RemoteCommID: c.ids[1], Rejected: 1, Reason: c.Setup.Declined}}
+		c.manage(c.a, ib.AttrREJ, rej, excuse(c.Setup.Declined), func() { s.replies.answered = true })
 		return
 	}
 	rtu := &roce.RTU{RTU: ib.RTU{LocalCommID: c.ids[0], RemoteCommID: c.ids[1]}}

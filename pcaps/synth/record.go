@@ -165,9 +165,12 @@ func (r *recorder) streams() []*stream {
 				s.answers = append(s.answers, x)
 			}
 		}
-		if p := x.packet; p.kind == isRequest && p.bth.Opcode.Is(ib.IsRead) && x.captured {
+		if p := x.packet; p.kind == isRequest && x.captured {
 			if s := byKey[streamKey{p.asker, isReadResponse}]; s != nil {
-				s.questions = append(s.questions, x)
+				s.requests = append(s.requests, x)
+				if p.bth.Opcode.Is(ib.IsRead) {
+					s.questions = append(s.questions, x)
+				}
 			}
 		}
 	}

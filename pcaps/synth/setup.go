@@ -11,6 +11,9 @@ import (
 type Setup struct {
 	Rejected ib.REJReason  // why To refuses the request; 0 it accepts
 	Deciding time.Duration // how long To's application takes to accept or refuse
+	// Declined is why From's application refuses the answer of To, which accepts; 0 it
+	// takes it.
+	Declined ib.REJReason
 	// MRA lets To's CM ask for that time at once, and not only when the request
 	// comes again.
 	MRA bool

@@ -1,0 +1,65 @@
+package synth_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rocescope/rocescope/pcaps/synth"
+)
+
+// TestQueuePairsAlikeAreNeverMispaired plays queue pairs between two hosts that all
+// start at PSN 0, with no source port and no connection management to tell them apart,
+// and with all that goes wrong in the accuracy test.
+func TestQueuePairsAlikeAreNeverMispaired(t *testing.T) {
+	for name, draw := range kinds {
+		sc := newScores()
+		for seed := range ch(30_000, 60) {
+			s := draw(newDraw(seed), seed)
+			beside(seed).alike(s)
+			c := synth.Run(s)
+			sc.score(seed, s, c, analyze(t, s, c))
+		}
+		for _, n := range sc.notes {
+			if strings.Contains(n, "peer") {
+				t.Log(n)
+			}
+		}
+		if p := &sc.paired; p.wrong+p.left > 0 || p.right < 500 {
+			t.Errorf("%s: %d peers are right, %d wrong, %d unknown that could be known", name, p.right, p.wrong, p.left)
+		}
+	}
+}
+
+// alike puts such queue pairs into a scenario. RoCEv1 has no source ports.
+func (d draw) alike(s *synth.Scenario) {
+	s.Network.RoCEv1, s.Network.Delay = true, d.duration(us, 30*us)
+	if d.often(0.5) {
+		s.Network.Shape = synth.LeafSpine(2, 2, d.between(1, 4))
+		s.Network.Uplink, s.Network.Routing = pick(d, 0.0, 40, 100), synth.ByFlowAndQP
+	}
+	switch d.IntN(3) {
+	case 0:
+		s.Connections = d.equalPairs([]int{1, 2})
+	case 1:
+		s.Connections = synth.Ring([]int{1, 2}, d.between(2, 4), synth.Write(d.between(500, 9000)).Times(d.between(8, 24)))
+	default:
+		s.Connections = d.oneAfterTheOther()
+	}
+	d.adapters(s)
+	s.Tap = d.tap([]int{1, 2})
+	if len(s.Faults) == 1 { // of a connection that may not be there any more
+		s.Faults = []synth.Fault{d.fault(d.packets(s), 2)}
+	}
+}
+
+// oneAfterTheOther is queue pairs that do all the same.
+func (d draw) oneAfterTheOther() []synth.Connection {
+	bytes := d.between(200, 9000)
+	var out []synth.Connection
+	for i := range d.between(2, 6) {
+		w := synth.Write(bytes).Times(d.between(9, 30)).Every(d.duration(5*us, 50*us))
+		out = append(out, synth.Connection{From: 1, To: 2, PathMTU: 1024, FirstPSN: synth.PSN(0), Start: time.Duration(i) * d.duration(0, 3*us), Work: []synth.Work{w}})
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package synth_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+	"github.com/rocescope/rocescope/pcaps/synth"
+)
+
+// sameFrames reports whether two worlds look the same from the tap.
+func sameFrames(one, other *synth.Capture) bool {
+	return slices.EqualFunc(one.Frames, other.Frames, func(a, b decode.Frame) bool {
+		return a.Time == b.Time && bytes.Equal(a.Data, b.Data)
+	})
+}
+
+// firstRow is what the truth tells of the requests of the first connection.
+func firstRow(c *synth.Capture) *synth.Row {
+	for i := range c.Truth.Rows {
+		if r := &c.Truth.Rows[i]; r.Counts["request_frames"] > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+// passings returns when the requests of a PSN pass, counted from the first one.
+func passings(t *testing.T, c *synth.Capture, number int32) (at []int64) {
+	t.Helper()
+	all := packets(t, c)
+	for i := range all {
+		if p := &all[i]; p.QP == all[0].QP && p.PSN == all[0].PSN.Add(number) && !p.Op.Is(ib.IsResponse) {
+			at = append(at, c.Frames[i].Time)
+		}
+	}
+	return at
+}
+
+// TestWhichOfTwoIsLateIsNotKnown delays a packet until the one that is sent again for
+// it has passed, or until just when that would pass, and delays that one as long.
+// Where no IP ID tells them apart, the tap sees the same: in the one world the second
+// packet is late and the first was needed, in the other the first is late and the
+// second is needless.
+func TestWhichOfTwoIsLateIsNotKnown(t *testing.T) {
+	for name, net := range map[string]synth.Network{
+		"IPv6": {Delay: 5 * us, IPv6: true}, "RoCEv1": {Delay: 5 * us, RoCEv1: true},
+		"IPv4 without IDs": {Delay: 5 * us, IDs: synth.ConstantIDs}, "IPv4 with IDs": {Delay: 5 * us},
+	} {
+		play := func(faults ...synth.Fault) *synth.Capture {
+			return synth.Run(&synth.Scenario{
+				Seed: 1, Network: net, Faults: faults,
+				Connections: []synth.Connection{{From: 1, To: 2, AckTimeout: 8, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(40).Every(2 * us)}}},
+			})
+		}
+		fifth, again := synth.Requests(1).Number(5), synth.Requests(1).Again(1)
+		turn := time.Duration(passings(t, play(synth.Lose(fifth)), 4)[0] - passings(t, play(), 4)[0])
+		for _, apart := range []time.Duration{3 * us, 40 * us} {
+			second := play(synth.Delay(fifth, turn+apart))
+			first := play(synth.Delay(fifth, turn), synth.Delay(again, apart))
+			one, other := firstRow(second), firstRow(first)
+			if name == "IPv4 with IDs" {
+				if one.Counts["reordered"] != 1 || other.Counts["reordered"] != 2 || one.Counts["spurious"] != 0 || other.Counts["spurious"] != 1 {
+					t.Errorf("%s, %v apart: %v and %v", name, apart, one.Counts, other.Counts)
+				}
+				continue
+			}
+			if !sameFrames(second, first) {
+				t.Errorf("%s, %v apart: the captures differ", name, apart)
+			}
+			for _, column := range []string{"reordered", "spurious"} {
+				for _, row := range []*synth.Row{one, other} {
+					if n, open := row.Counts[column], row.Opened(column); n != 0 || open == 0 {
+						t.Errorf("%s, %v apart: %d %s for certain and %d open", name, apart, n, column, open)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestALatePacketBeforeAnyReactionIsKnown delays a packet for less than a round trip:
+// nothing can have had it sent again by then, although it is sent again later, and no
+// ID tells the two apart.
+func TestALatePacketBeforeAnyReactionIsKnown(t *testing.T) {
+	for name, net := range map[string]synth.Network{"IPv6": {Delay: 5 * us, IPv6: true}, "RoCEv1": {Delay: 5 * us, RoCEv1: true}} {
+		for recovery, of := range map[synth.Recovery]string{synth.GoBackN: "go-back-N", synth.SelectiveRepeat: "selective repeat"} {
+			s := &synth.Scenario{
+				Seed: 1, Network: net, Faults: []synth.Fault{synth.Delay(synth.Requests(1).Number(5), 3*us)},
+				Connections: []synth.Connection{{From: 1, To: 2, AckTimeout: 8, Recovery: recovery, Work: []synth.Work{synth.Write(200).Times(40).Every(2 * us)}}},
+			}
+			c := synth.Run(s)
+			row := firstRow(c)
+			if at := passings(t, c, 4); len(at) != 2 {
+				t.Fatalf("%s, %s: the late packet passes %d times", name, of, len(at))
+			}
+			if n := row.Counts["reordered"]; n != 1 {
+				t.Errorf("%s, %s: %d reordered for certain", name, of, n)
+			}
+			flows := rowsByName(analyze(t, s, c))
+			compare(t, name+", "+of, row, flows[rowName(row.Src, row.Dst, row.DestQP)])
+		}
+	}
+}
+
+// TestAMissedResponseArrivedWhereItsRequesterWentOn keeps a response out of the
+// capture, or loses it and with it whatever asks for it again: the tap sees the same,
+// though READs that were under way by then are answered behind it. Only a request that
+// was sent after an answer behind the missing one had come shows that it arrived.
+func TestAMissedResponseArrivedWhereItsRequesterWentOn(t *testing.T) {
+	play := func(faults []synth.Fault, later ...synth.Work) (*synth.Scenario, *synth.Capture) {
+		s := &synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(2), Network: synth.Network{Delay: 5 * us}, Faults: faults,
+			Connections: []synth.Connection{{From: 1, To: 2, Work: append([]synth.Work{synth.Read(3000).Times(3)}, later...)}},
+		}
+		return s, synth.Run(s)
+	}
+	response := synth.ReadResponses(1).Number(5)
+	arrived := []synth.Fault{synth.Miss(response)}
+	vanished := []synth.Fault{synth.Lose(response), synth.Lose(synth.Requests(1).Again(upTo(100)...))}
+	_, one := play(arrived)
+	_, other := play(vanished)
+	if !sameFrames(one, other) {
+		t.Error("the captures differ")
+	}
+	back := func(c *synth.Capture) *synth.Row { return &c.Truth.Rows[1] }
+	for name, want := range map[*synth.Row]string{back(one): "response_not_captured", back(other): "response_lost_upstream"} {
+		if name.Counts[want] != 0 || name.Opened(want) == 0 {
+			t.Errorf("%s: %d for certain and %d open", want, name.Counts[want], name.Opened(want))
+		}
+	}
+	for what, work := range map[string]synth.Work{"READ": synth.Read(100), "WRITE": synth.Write(100)} {
+		s, c := play(arrived, work.After(100*us))
+		row := back(c)
+		if row.Counts["response_not_captured"] != 1 {
+			t.Errorf("where a %s follows: %v, open %v", what, row.Counts, row.Open)
+		}
+		compare(t, what, row, rowsByName(analyze(t, s, c))[rowName(row.Src, row.Dst, row.DestQP)])
+		if _, unlike := play(vanished, work.After(100*us)); sameFrames(unlike, c) {
+			t.Errorf("the %s is sent although the requester misses a response", what)
+		}
+	}
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}

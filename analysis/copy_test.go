@@ -110,7 +110,7 @@ func TestCopies(t *testing.T) {
 		},
 		{
 			name:   "they may come sooner than ACKs that are kept back for a while",
-			script: "A2: 0-2 A3: 0-2 +40 A2: 0-1 +-5 B2: ack:2 ack:2 A2: 3! B2: ack:3 A3: 3! B3: ack:3",
+			script: "A2: 0-2 A3: 0-2 +40 A2: 0-1 +-5 B2: ack:2 ack:2 A2: 3! B2: ack:3 A3: 3! B3: ack:3 A2: 4! B2: ack:4 A3: 4! B3: ack:4",
 			want:   "A2:retransmission@0-1 A2:spurious_retransmission@0-1",
 			ids:    []idMode{constant, overIPv6},
 		},

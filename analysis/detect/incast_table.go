@@ -30,7 +30,7 @@ func (b *burst) Report(r *report.Report) {
 	s := r.Section("incast")
 	top := slices.MaxFunc(c.senders, func(a, b sender) int { return cmp.Compare(a.peak, b.peak) })
 	s.Measures = append(s.Measures, report.Measure{Name: "peak_sent_10us", Unit: "bytes", Kind: report.Peak,
-		Help: "The most data that any one host sent, wherever to, in 2 µs, and would have in 10 µs.", Value: top.peak * (burstWindows[0].ns / sentWindow)})
+		Help: "The most data that any one host sent in 2 µs, wherever to, scaled to 10 µs.", Value: top.peak * (burstWindows[0].ns / sentWindow)})
 	if c.beyond > 0 {
 		s.Measures = append(s.Measures, report.Measure{Name: "untold_frames", Unit: "frames", Kind: report.Sum,
 			Help: "Data frames towards receivers beyond the cap on their number.", Value: c.beyond})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // maxDamages bounds the list kept of one input; Info.Damages counts them all.
@@ -98,6 +99,9 @@ func (in *input) stopAt(at int64, format string, args ...any) error {
 // failure returns the error of the input itself, as against one that lies in
 // what it holds: a disk that cannot be read is no damaged capture.
 func (in *input) failure() error {
+	if in.src != nil && in.err == nil {
+		return nil // what is read ahead may have met it, but all before it comes first
+	}
 	err := in.raw.err
 	if err == nil && errors.Is(in.err, io.ErrNoProgress) {
 		err = in.err
@@ -112,13 +116,13 @@ func (in *input) failure() error {
 // which a decompressor may wrap beyond recognition.
 type source struct {
 	r   io.Reader
-	n   int64
-	err error // never io.EOF
+	n   atomic.Int64 // read so far; a decompressor reads in a goroutine of its own
+	err error        // never io.EOF; valid where the stream has ended
 }
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	s.n += int64(n)
+	s.n.Add(int64(n))
 	if err != nil && err != io.EOF {
 		s.err = err
 	}

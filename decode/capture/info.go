@@ -109,7 +109,7 @@ func (in *input) snapshot() Info {
 	i := in.info
 	i.Interfaces = slices.Clone(i.Interfaces)
 	i.Bytes = in.offset()
-	i.InputBytes = in.raw.n
+	i.InputBytes = in.raw.n.Load()
 	return i
 }
 

@@ -14,20 +14,21 @@ import (
 const maxZstdWindow = 128 << 20
 
 // unpack finds a compression by its magic number and returns the uncompressed
-// stream. Both decompressors work where they are called: no goroutines.
+// stream, which is unpacked in a goroutine of its own.
 //
 // Reading needs constant memory however much comes out, so a bomb costs time
 // alone; a ratioGuard ends it.
 func (f *File) unpack(r *bufio.Reader) (io.Reader, error) {
 	var z io.Reader
 	var err error
+	done := func() {}
 	var most int64
 	switch magic, _ := r.Peek(4); { // an error comes again with the first read
 	case isGzip(magic):
 		z, err = f.gunzip(r)
 		most = MaxRatioGzip
 	case isZstd(magic):
-		z, err = f.unzstd(r)
+		z, done, err = f.unzstd(r)
 		most = MaxRatioZstd
 	default:
 		return r, nil
@@ -35,8 +36,10 @@ func (f *File) unpack(r *bufio.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := func() int64 { return f.in.raw.n - int64(r.Buffered()) }
-	return newRatioGuard(z, taken, most, RatioSpan), nil
+	taken := func() int64 { return f.in.raw.n.Load() - int64(r.Buffered()) }
+	a := newAhead(newRatioGuard(z, taken, most, RatioSpan), done)
+	f.closers = append(f.closers, a.Close)
+	return a, nil
 }
 
 func isGzip(b []byte) bool { return len(b) >= 2 && b[0] == 0x1f && b[1] == 0x8b }
@@ -92,17 +95,16 @@ func (m *gzipMembers) next() error {
 	}
 }
 
-func (f *File) unzstd(r io.Reader) (io.Reader, error) {
+func (f *File) unzstd(r io.Reader) (z *zstd.Decoder, done func(), err error) {
 	f.in.info.Compression = "zstd"
-	z, err := zstd.NewReader(r,
+	z, err = zstd.NewReader(r,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxZstdWindow))
 	if err != nil {
-		return nil, f.badPacking(err)
+		return nil, nil, f.badPacking(err)
 	}
-	f.closers = append(f.closers, func() error { z.Close(); return nil })
-	return z, nil
+	return z, z.Close, nil
 }
 
 func (f *File) badPacking(err error) error {

@@ -19,7 +19,13 @@ import (
 
 // batchSize is how many packets travel to a shard at a time: enough to pay for
 // the hand-over, few enough to stay in the cache.
-const batchSize = 256
+const batchSize = 512
+
+// queued is how many batches wait for a shard at most. Where there are few, reader
+// and shards wait for each other after every one of them, and each time wander from
+// core to core, away from what they had in the caches: with 4 in place of 16 the
+// same analysis took a third longer on two cores.
+const queued = 16
 
 // input is a batch on its way to a shard.
 type input struct {
@@ -107,7 +113,7 @@ func newEngine(as []*Analyzer, cfg *Config) *engine {
 	e.lookout = NewLookout(e.watch...)
 	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	for range max(1, cfg.Workers) {
-		s, q := newShard(cfg, as), make(chan *input, 4)
+		s, q := newShard(cfg, as), make(chan *input, queued)
 		e.shards, e.queues = append(e.shards, s), append(e.queues, q)
 		e.filling = append(e.filling, e.free.Get().(*input))
 		e.done.Go(func() {

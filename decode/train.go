@@ -12,8 +12,8 @@ import (
 // header bytes of the one before is read by taking over what that one said.
 type train struct {
 	words  int                // of the headers, eight bytes each; 0 where nothing can go on
-	head   [trainWords]uint64 // the headers, without what may differ
-	mask   [trainWords]uint64 // 0 where bits may differ
+	head   [trainWords]uint64 // the headers
+	mask   [trainWords]uint64 // 0 where bits may differ, and behind the headers
 	middle ib.Opcode          // what the message may go on with
 	last   ib.Opcode
 	shape  trainShape
@@ -54,7 +54,7 @@ func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {
 		t.mask = shape.masks()
 	}
 	for i := range n {
-		t.head[i] = binary.LittleEndian.Uint64(data[8*i:]) & t.mask[i]
+		t.head[i] = binary.LittleEndian.Uint64(data[8*i:])
 	}
 	t.words = n
 	t.middle, t.last = goesOnWith(p.Op)
@@ -70,13 +70,9 @@ func (t *train) next(d *Decoder, f *Frame, p *Packet) bool {
 	if t.words == 0 || len(data) < 8*t.words || f.Iface != t.packet.Iface {
 		return false
 	}
-	var differ uint64
-	for i, head := range t.head[:t.words] {
-		differ |= binary.LittleEndian.Uint64(data[8*i:])&t.mask[i] ^ head
-	}
 	b := data[t.shape.bth:][:ib.BTHLen]
 	op := ib.Opcode(b[0])
-	if differ != 0 || op != t.middle && op != t.last {
+	if op != t.middle && op != t.last || t.differs(data) {
 		return false
 	}
 	size, ok := t.shape.size(data, f.Len)
@@ -102,6 +98,27 @@ func (t *train) next(d *Decoder, f *Frame, p *Packet) bool {
 		t.words = 0
 	}
 	return true
+}
+
+// differs reports whether the headers of a frame differ where they must not. Those
+// without many tags or IPv6 fit into 64 bytes, for which no lengths need checking.
+func (t *train) differs(data []byte) bool {
+	const few = 8
+	if t.words <= few && len(data) >= 8*few {
+		b := (*[8 * few]byte)(data)
+		d := word(b, 0, t) | word(b, 1, t) | word(b, 2, t) | word(b, 3, t)
+		return d|word(b, 4, t)|word(b, 5, t)|word(b, 6, t)|word(b, 7, t) != 0
+	}
+	var d uint64
+	for i, head := range t.head[:t.words] {
+		d |= (binary.LittleEndian.Uint64(data[8*i:]) ^ head) & t.mask[i]
+	}
+	return d != 0
+}
+
+// word returns the bits of a word that must not differ, and do.
+func word(b *[64]byte, i int, t *train) uint64 {
+	return (binary.LittleEndian.Uint64(b[8*i:8*i+8]) ^ t.head[i]) & t.mask[i]
 }
 
 // size returns how many bytes the BTH and what follows have, as the headers say.

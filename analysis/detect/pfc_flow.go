@@ -109,7 +109,12 @@ func (o *pfc) set(p *decode.Packet, priority uint8, quanta uint16) {
 func (o *pfc) hold(x *quietPort, t int64, quanta uint16) {
 	x.set(t, quanta)
 	x.last = max(x.last, t)
-	o.pauses, o.over = o.pauses+1, max(o.over, x.until)
+	o.pauses, o.over = o.pauses+1, 0
+	for i := range o.ports {
+		if x := &o.ports[i]; x.on {
+			o.over = max(o.over, x.until)
+		}
+	}
 }
 
 // data takes a frame that moves data.

@@ -114,7 +114,12 @@ type pcapRecord struct{ sec, frac, captured, length uint32 }
 
 func (p *pcap) record(h []byte) pcapRecord {
 	_ = h[15]
-	return pcapRecord{p.u32(h), p.u32(h[4:]), p.u32(h[8:]), p.u32(h[12:])}
+	le := binary.LittleEndian
+	r := pcapRecord{le.Uint32(h), le.Uint32(h[4:]), le.Uint32(h[8:]), le.Uint32(h[12:])}
+	if p.big {
+		r = pcapRecord{bits.ReverseBytes32(r.sec), bits.ReverseBytes32(r.frac), bits.ReverseBytes32(r.captured), bits.ReverseBytes32(r.length)}
+	}
+	return r
 }
 
 func (p *pcap) next(f *decode.Frame) error {

@@ -67,6 +67,21 @@ func (t *rowTable) find(hash uint32, p *decode.Packet) *row {
 	}
 }
 
+// likely returns the first row with a hash, nil where there is none. It asks for
+// no key, which the packet that is next in order alone may do: that numbers tags.
+func (t *rowTable) likely(hash uint32) *row {
+	if len(t.slots) == 0 {
+		return nil
+	}
+	mask := uint32(len(t.slots) - 1)
+	for i := hash >> 1 & mask; t.slots[i].hash != 0; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.hash == hash && s.row != nil {
+			return s.row
+		}
+	}
+	return nil
+}
+
 // takes reports whether a packet has the key of a row.
 func (r *row) takes(p *decode.Packet) bool {
 	b := r.bundle

@@ -69,7 +69,7 @@ func (s *shard) process(in *input) {
 		}
 		flow, v := s.packet(&b.Packets[i], m)
 		s.judged(flow, v, 1)
-		b.streak(i)
+		b.streak(i, runOf(&b.Packets[i]))
 		for i++; i < end; {
 			i = s.restOf(i, end)
 		}
@@ -100,17 +100,17 @@ func repeated[T any](list []T, v T, n int) []T {
 // single one. It returns how far it came.
 func (s *shard) restOf(i, end int) int {
 	b := &s.batch
-	if flow := b.Flow[i-1]; flow != NoFlow && b.Verdict[i-1] == 0 && !s.rows[flow].retired {
+	if flow := b.Flow[i-1]; flow != NoFlow && b.Verdict[i-1] == 0 {
 		if u := s.goOn(s.rows[flow], b.Packets[i:end]); u.n > 0 {
 			s.judged(flow, 0, u.n)
-			b.streakOn(i, &u)
+			b.streak(i, u)
 			s.atOnce += u.n
 			return i + u.n
 		}
 	}
 	flow, v := s.packet(&b.Packets[i], nil)
 	s.judged(flow, v, 1)
-	b.streak(i)
+	b.streak(i, runOf(&b.Packets[i]))
 	return i + 1
 }
 
@@ -377,7 +377,7 @@ func (s *shard) warm(in *input) {
 		if p.Status != decode.RoCE {
 			continue
 		}
-		if r := s.index.find(hashOf(p), p); r != nil {
+		if r := s.index.likely(hashOf(p)); r != nil {
 			sum += r.warm(p)
 		}
 	}
@@ -385,7 +385,7 @@ func (s *shard) warm(in *input) {
 }
 
 func (r *row) warm(p *decode.Packet) uint32 {
-	n := uint32(r.count.LastNs) + uint32(r.req.high) + uint32(r.rsp.high)
+	n := r.bundle.id + uint32(r.count.LastNs) + uint32(r.req.high) + uint32(r.rsp.high)
 	seen := &r.rsp.recent
 	if p.Op.Is(ib.IsRequest) {
 		seen = &r.req.recent

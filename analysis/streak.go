@@ -40,19 +40,18 @@ func (b *Batch) Head(r *Streak) *decode.Packet { return &b.Packets[r.From] }
 // Tail is the last packet of a streak.
 func (b *Batch) Tail(r *Streak) *decode.Packet { return &b.Packets[r.To-1] }
 
-// streak adds the next packet of the batch to the streaks.
-func (b *Batch) streak(i int) {
+// streak adds a run of packets from index i on to the streaks.
+func (b *Batch) streak(i int, u run) {
 	p := &b.Packets[i]
 	if n := len(b.Streaks); n > 0 && follows[p.Op] && !b.Packets[i-1].Op.Is(ib.IsLast) {
 		r := &b.Streaks[n-1]
 		if r.Flow == b.Flow[i] && r.Peer == b.Peer[i] && r.Verdict == b.Verdict[i] && sameStreak(&b.Packets[i-1], p) {
-			u := runOf(p)
-			r.add(&u, p.PSN == b.Packets[i-1].PSN.Add(1), p.Op.Is(ib.IsLast) || sameSize(p, &b.Packets[r.From]))
+			r.add(&u, p.PSN == b.Packets[i-1].PSN.Add(1), p.Op.Is(ib.IsLast) || sameSize(p, b.Head(r)))
 			return
 		}
 	}
-	b.Streaks = append(b.Streaks, Streak{From: i, To: i + 1, Flow: b.Flow[i], Peer: b.Peer[i], Verdict: b.Verdict[i], Bytes: int64(p.Len), Payload: int64(p.PayloadLen),
-		Wire: int64(p.WireLen()), Even: true, Dense: true, FirstNs: p.Time, LastNs: p.Time})
+	b.Streaks = append(b.Streaks, Streak{From: i, To: i + u.n, Flow: b.Flow[i], Peer: b.Peer[i], Verdict: b.Verdict[i],
+		Bytes: u.bytes, Payload: u.payload, Wire: u.wire, Even: u.even, Dense: true, FirstNs: u.first, LastNs: u.last})
 }
 
 // add adds a run of packets behind the others.
@@ -63,16 +62,6 @@ func (r *Streak) add(u *run, dense, even bool) {
 	r.Wire += u.wire
 	r.Dense, r.Even = r.Dense && dense, r.Even && even && u.even
 	r.FirstNs, r.LastNs = min(r.FirstNs, u.first), max(r.LastNs, u.last)
-}
-
-// streakOn adds a run of packets of one message from index i on, which are alike and whose
-// PSNs follow each other, to the streaks.
-func (b *Batch) streakOn(i int, u *run) {
-	if b.streak(i); u.n > 1 {
-		r, p, first := &b.Streaks[len(b.Streaks)-1], &b.Packets[i], runOf(&b.Packets[i])
-		rest := u.without(&first)
-		r.add(&rest, true, sameSize(p, b.Head(r)))
-	}
 }
 
 func sameSize(p, q *decode.Packet) bool { return p.PayloadLen == q.PayloadLen && p.PadCnt == q.PadCnt }

@@ -10,7 +10,8 @@ import (
 // packet that may tell more ends it, and goes the way of all others (shard.packet).
 // What is taken here must leave a row as that way would.
 
-// run is what a run of packets of one row adds up to.
+// run is what packets add up to that go on with one message and whose PSNs follow
+// each other, or a single one.
 type run struct {
 	n              int
 	bytes, payload int64
@@ -37,19 +38,12 @@ func (u *run) add(p, before *decode.Packet) {
 	u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
 }
 
-// without returns the run without one of its packets, but for its times.
-func (u *run) without(x *run) run {
-	rest := *u
-	rest.n, rest.bytes, rest.payload, rest.wire = u.n-x.n, u.bytes-x.bytes, u.payload-x.payload, u.wire-x.wire
-	return rest
-}
-
 // goOn takes as many packets as it can that go on with the message of the newest
 // packet of a row, and returns what they add up to.
 func (s *shard) goOn(r *row, ps []decode.Packet) (u run) {
 	b := r.bundle
 	switch {
-	case len(ps) == 0 || r.retired || r == s.other || r.qp <= 1 || !r.reliable():
+	case r.retired || r == s.other || r.qp <= 1 || !r.reliable():
 	case len(b.held) > 0 || b.unsure > 0 && r.peer == nil:
 	case ps[0].Op.Is(ib.IsRequest):
 		u = r.requestsOn(ps)

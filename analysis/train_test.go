@@ -193,3 +193,18 @@ func TestTrainEnds(t *testing.T) {
 		}
 	}
 }
+
+// Looking ahead at a batch leaves no trace: a tag is numbered when its packet's turn
+// comes, whatever the size of batches.
+func TestLookingAheadNumbersNoTags(t *testing.T) {
+	s := newShard(Defaults(1), nil)
+	p := train(1, 1000, 0, 0)[0]
+	p.Tagged, p.VLAN = true, 7
+	s.process(&input{packets: []decode.Packet{p}})
+	tags := &s.rows[0].bundle.tags
+	tags.split = true
+	p.VLAN = 8
+	if s.warm(&input{packets: []decode.Packet{p}}); tags.n != 1 {
+		t.Errorf("%d tags are numbered, of which one has come", tags.n)
+	}
+}

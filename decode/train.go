@@ -37,10 +37,8 @@ type trainShape struct {
 // headers that only the first packet of a message has. Its PSN may be any.
 func (d *Decoder) GoesOn() bool { return d.goesOn }
 
-// begin keeps the headers of a packet that others of its message may follow; of
-// any other it forgets what was kept.
+// begin keeps the headers of a packet that others of its message may follow.
 func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {
-	t.words = 0
 	if !goesOn[p.Op] || p.Version == 0 || p.Encap&EncapMPLS != 0 { // what MPLS carries depends on the frame's length
 		return
 	}

@@ -97,7 +97,9 @@ type engine struct {
 	free    sync.Pool
 	done    sync.WaitGroup
 	watch   []Watcher
-	totals  report.Totals
+	seen    [decode.NumStatus][4]int64 // frames, by RoCE's version
+	cut     int64                      // by mirrors
+	back    int64                      // in time
 	wire    *wire
 	lookout *Lookout
 	latest  int64 // the highest time of a frame so far
@@ -151,7 +153,8 @@ func (e *engine) frame(f *decode.Frame) {
 	n := len(in.packets)
 	in.packets = in.packets[:n+1]
 	p := &in.packets[n]
-	e.count(e.decoder.Decode(f, p), p)
+	e.decoder.Decode(f, p)
+	e.count(p)
 	if e.decoder.GoesOn() && n > 0 {
 		in.goesOn[n/64] |= 1 << (n % 64)
 		e.lookout.goOn(p)
@@ -221,50 +224,37 @@ func (e *engine) send(shard int) {
 }
 
 // count adds a frame to the totals.
-func (e *engine) count(st decode.Status, p *decode.Packet) {
-	t := &e.totals
-	t.Frames++
+func (e *engine) count(p *decode.Packet) {
+	e.seen[p.Status][p.Version&3]++
 	if p.Time < e.latest {
-		t.Backward++
+		e.back++
 	} else {
 		e.latest = p.Time
 	}
 	if p.CutByMirror {
-		t.MirrorCut++
+		e.cut++
 	}
 	e.wire.count(p)
-	switch st {
-	case decode.RoCE:
-		t.RoCE++
-		switch p.Version {
-		case 1:
-			t.RoCEv1++
-		case 2:
-			t.RoCEv2++
-		default:
-			t.NativeIB++
+}
+
+// totals returns what has been counted.
+func (e *engine) totals() report.Totals {
+	of := func(s decode.Status) (n int64) {
+		for _, v := range e.seen[s] {
+			n += v
 		}
-	case decode.PFC:
-		t.PFC++
-	case decode.Pause:
-		t.Pause++
-	case decode.UET:
-		t.UET++
-	case decode.Fragment:
-		t.Fragments++
-	case decode.Truncated:
-		t.CutShort++
-	case decode.Malformed:
-		t.Malformed++
-	case decode.RoCEv15:
-		t.RoCEv15++
-		t.Other++
-	case decode.IWARP:
-		t.IWARP++
-		t.Other++
-	default:
-		t.Other++
+		return n
 	}
+	t := report.Totals{
+		Backward: e.back, MirrorCut: e.cut,
+		RoCE: of(decode.RoCE), NativeIB: e.seen[decode.RoCE][0], RoCEv1: e.seen[decode.RoCE][1], RoCEv2: e.seen[decode.RoCE][2],
+		PFC: of(decode.PFC), Pause: of(decode.Pause), UET: of(decode.UET),
+		Fragments: of(decode.Fragment), CutShort: of(decode.Truncated), Malformed: of(decode.Malformed),
+		RoCEv15: of(decode.RoCEv15), IWARP: of(decode.IWARP),
+	}
+	t.Other = of(decode.Other) + of(decode.LLDP) + t.RoCEv15 + t.IWARP
+	t.Frames = t.RoCE + t.PFC + t.Pause + t.UET + t.Fragments + t.CutShort + t.Malformed + t.Other
+	return t
 }
 
 // finish waits for the shards and adds up their reports.
@@ -274,7 +264,7 @@ func (e *engine) finish() (*report.Report, error) {
 		close(e.queues[i])
 	}
 	e.done.Wait()
-	own := &report.Report{Schema: report.Schema, Totals: e.totals}
+	own := &report.Report{Schema: report.Schema, Totals: e.totals()}
 	e.wire.report(own)
 	for _, w := range e.watch {
 		w.Report(own)

@@ -57,6 +57,7 @@ type Lookout struct {
 	hosts    hostIndex
 	frames   [batchSize]*decode.Packet
 	n        int
+	time     int64 // of the last one
 	trains   []Train
 	sorts    Sorts
 	like     uint64 // what the frames of the current train have in common beside the addresses
@@ -94,7 +95,7 @@ func (l *Lookout) Add(p *decode.Packet) {
 
 // goOn takes the next frame, which goes on with the message of the one before.
 func (l *Lookout) goOn(p *decode.Packet) {
-	if l.n == 0 || p.Time < l.frames[l.n-1].Time {
+	if l.n == 0 || p.Time < l.time {
 		l.Add(p)
 		return
 	}
@@ -104,6 +105,7 @@ func (l *Lookout) goOn(p *decode.Packet) {
 func (l *Lookout) take(p *decode.Packet) {
 	l.frames[l.n] = p
 	l.n++
+	l.time = p.Time
 	l.bytes += int64(p.Len)
 	if l.n == len(l.frames) {
 		l.Show()
@@ -114,7 +116,7 @@ func (l *Lookout) take(p *decode.Packet) {
 // of an earlier time.
 func (l *Lookout) continues(p *decode.Packet) bool {
 	q := l.frames[l.n-1]
-	return p.Time >= q.Time && p.Src == q.Src && p.Dst == q.Dst
+	return p.Time >= l.time && p.Src == q.Src && p.Dst == q.Dst
 }
 
 // begin begins a train with the next frame.

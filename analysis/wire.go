@@ -96,6 +96,9 @@ func (m *mirror) lost() int64 { return max(0, m.max-m.first+1-m.frames) }
 
 // count takes a decoded frame.
 func (w *wire) count(p *decode.Packet) {
+	if p.Status == decode.RoCE && p.Encap == 0 && p.Odd == 0 && !p.HasGRESeq {
+		return
+	}
 	if p.Encap != 0 {
 		w.encaps.add(p.Encap)
 	}

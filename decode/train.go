@@ -28,6 +28,16 @@ type trainShape struct {
 	net, hdr, bth int
 	v6            bool
 	version       uint8
+	length        int // where the length of what follows stands
+	beyond        int // how much of what that counts lies before what follows
+}
+
+func shapeOf(n *network, bth int, p *Packet) trainShape {
+	s := trainShape{n.off, n.hdr, bth, p.IPv6, p.Version, n.off + 2, n.hdr}
+	if s.v6 { // and the GRH, which count what is behind their 40 bytes
+		s.length, s.beyond = n.off+4, n.hdr-40
+	}
+	return s
 }
 
 // GoesOn reports whether the frame decoded last goes on with the message of the
@@ -42,7 +52,7 @@ func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {
 	if !goesOn[p.Op] || p.Version == 0 || p.Encap&EncapMPLS != 0 { // what MPLS carries depends on the frame's length
 		return
 	}
-	shape := trainShape{d.net.off, d.net.hdr, bth, p.IPv6, p.Version}
+	shape := shapeOf(&d.net, bth, p)
 	n := (bth + ib.BTHLen + 7) / 8
 	if n > trainWords || len(data) < 8*n || p.Odd&OddTrimmed != 0 || p.Version == 2 && data[bth-2]|data[bth-1] != 0 {
 		return
@@ -64,32 +74,43 @@ func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {
 
 // next reads a frame that goes on with the train, and reports false for any other.
 func (t *train) next(d *Decoder, f *Frame, p *Packet) bool {
-	data := f.Data
+	data, s := f.Data, &t.shape
 	if t.words == 0 || len(data) < 8*t.words || f.Iface != t.packet.Iface {
 		return false
 	}
-	b := data[t.shape.bth:][:ib.BTHLen]
-	op := ib.Opcode(b[0])
+	b := data[s.bth-4:][:4+ib.BTHLen] // from UDP's length on
+	op := ib.Opcode(b[4])
 	if op != t.middle && op != t.last || t.differs(data) {
 		return false
 	}
-	size, ok := t.shape.size(data, f.Len)
-	pad := b[1] >> 4 & 3
+	length := binary.BigEndian.Uint32(data[s.length:]) // of IPv4, and its ID; or of IPv6 and the GRH
+	size := int(length>>16) - s.beyond
+	if s.net+s.hdr+size > f.Len {
+		return false
+	}
+	if s.version == 2 {
+		udp := int(binary.BigEndian.Uint16(b))
+		if udp > size {
+			return false
+		}
+		size = udp - 8
+	}
+	pad := b[5] >> 4 & 3
 	n := size - ib.BTHLen - ib.ICRCLen - int(pad)
-	if !ok || n < 0 {
+	if n < 0 {
 		return false
 	}
 	*p = t.packet
 	p.Time, p.Frame = f.Time, f.Number
 	p.Len, p.CapLen = uint32(f.Len), uint32(len(data))
-	if !p.IPv6 {
-		p.IPID = binary.BigEndian.Uint16(data[t.shape.net+4:])
+	if !s.v6 {
+		p.IPID = uint16(length)
 	}
-	p.Op, p.PadCnt, p.AckReq = op, pad, b[8]&0x80 != 0
-	p.PSN = ib.PSN(binary.BigEndian.Uint32(b[8:]) & ib.PSNMask)
+	p.Op, p.PadCnt, p.AckReq = op, pad, b[12]&0x80 != 0
+	p.PSN = ib.PSN(binary.BigEndian.Uint32(b[12:]) & ib.PSNMask)
 	p.PayloadLen = uint32(n)
-	if end := t.shape.bth + size; end <= len(data) {
-		d.net = network{off: t.shape.net, hdr: t.shape.hdr}
+	if end := s.bth + size; end <= len(data) {
+		d.net = network{off: s.net, hdr: s.hdr}
 		d.check(p, data[:end])
 	}
 	if op == t.last && op != t.middle {
@@ -117,24 +138,6 @@ func (t *train) differs(data []byte) bool {
 // word returns the bits of a word that must not differ, and do.
 func word(b *[64]byte, i int, t *train) uint64 {
 	return (binary.LittleEndian.Uint64(b[8*i:8*i+8]) ^ t.head[i]) & t.mask[i]
-}
-
-// size returns how many bytes the BTH and what follows have, as the headers say.
-// It reports false where these contradict each other or the frame.
-func (s *trainShape) size(data []byte, wire int) (int, bool) {
-	ip := data[s.net:]
-	room := int(binary.BigEndian.Uint16(ip[4:])) + 40 - s.hdr // IPv6 and the GRH
-	if !s.v6 {
-		room = int(binary.BigEndian.Uint16(ip[2:])) - s.hdr
-	}
-	if s.net+s.hdr+room > wire {
-		return 0, false
-	}
-	if s.version != 2 {
-		return room, true
-	}
-	n := int(binary.BigEndian.Uint16(data[s.bth-4:]))
-	return n - 8, n <= room
 }
 
 // masks clears what may differ from frame to frame.

@@ -123,6 +123,9 @@ func (p *pcap) record(h []byte) pcapRecord {
 }
 
 func (p *pcap) next(f *decode.Frame) error {
+	if p.plain(f) {
+		return nil
+	}
 	for {
 		h := p.peek(p.headLen)
 		if len(h) < p.headLen {
@@ -149,14 +152,37 @@ func (p *pcap) next(f *decode.Frame) error {
 			}
 			continue
 		}
-		p.skip(n)
-		p.info.FrameBytes += int64(n)
-		p.prev, p.timed = rec.sec, true
-		f.Data = b[p.headLen:n:n]
-		f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
-		f.Len = wireLen(rec.captured, rec.length)
-		f.Link = p.link
-		f.Iface = p.iface
+		p.give(f, &rec, b[p.headLen:n:n])
 		return nil
 	}
+}
+
+// plain reads a record as most are: whole in the window, and with nothing that
+// needs a closer look.
+func (p *pcap) plain(f *decode.Frame) bool {
+	const headLen = 16
+	b := p.buf[p.r:p.w]
+	if p.headLen != headLen || len(b) < headLen {
+		return false
+	}
+	rec := p.record(b)
+	n := headLen + uint64(rec.captured)
+	if rec.captured > p.usual || rec.captured > rec.length || rec.frac >= 1e9 || rec.length == 0 || n > uint64(len(b)) {
+		return false
+	}
+	p.give(f, &rec, b[headLen:n:n])
+	return true
+}
+
+// give consumes a record.
+func (p *pcap) give(f *decode.Frame, rec *pcapRecord, data []byte) {
+	n := p.headLen + len(data)
+	p.skip(n)
+	p.info.FrameBytes += int64(n)
+	p.prev, p.timed = rec.sec, true
+	f.Data = data
+	f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
+	f.Len = wireLen(rec.captured, rec.length)
+	f.Link = p.link
+	f.Iface = p.iface
 }

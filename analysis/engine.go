@@ -86,47 +86,64 @@ func Judge(r *report.Report, as []*Analyzer, cfg *Config) {
 	r.Counters = expected
 }
 
-// engine decodes frames and feeds the shards.
+// engine decodes frames and feeds the shards, by way of the overseer.
 type engine struct {
-	cfg     *Config
-	decoder decode.Decoder
-	shards  []*shard
-	queues  []chan *input
-	filling []*input
-	at      int // the shard of the frame before
-	free    sync.Pool
-	done    sync.WaitGroup
-	watch   []Watcher
-	seen    [decode.NumStatus][4]int64 // frames, by RoCE's version
-	cut     int64                      // by mirrors
-	back    int64                      // in time
-	wire    *wire
-	lookout *Lookout
-	latest  int64 // the highest time of a frame so far
+	cfg      *Config
+	decoder  decode.Decoder
+	shards   []*shard
+	queues   []chan *input
+	filling  []*input
+	at       int // the shard of the frame before
+	view     *view
+	views    chan *view
+	inputs   sync.Pool
+	free     sync.Pool // views
+	done     sync.WaitGroup
+	watch    []Watcher
+	overseer overseer
+	dcbs     dcbs
 }
 
 func newEngine(as []*Analyzer, cfg *Config) *engine {
-	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}, wire: newWire()}
+	e := &engine{cfg: cfg, decoder: decode.Decoder{Port: cfg.Port}, views: make(chan *view, queued), dcbs: dcbs{}}
 	for _, a := range as {
 		if a.Watch != nil {
 			e.watch = append(e.watch, a.Watch(cfg))
 		}
 	}
-	e.lookout = NewLookout(e.watch...)
-	e.free.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
+	e.overseer = overseer{lookout: NewLookout(e.watch...), wire: newWire()}
+	e.inputs.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
+	e.free.New = func() any { return new(view) }
+	e.view = new(view)
 	for range max(1, cfg.Workers) {
 		s, q := newShard(cfg, as), make(chan *input, queued)
 		e.shards, e.queues = append(e.shards, s), append(e.queues, q)
-		e.filling = append(e.filling, e.free.Get().(*input))
+		e.filling = append(e.filling, e.inputs.Get().(*input))
 		e.done.Go(func() {
 			for in := range q {
 				s.process(in)
 				in.reset()
-				e.free.Put(in)
+				e.inputs.Put(in)
 			}
 		})
 	}
+	e.done.Go(e.oversee)
 	return e
+}
+
+// oversee has the overseer see what was read, and gives it to the shards.
+func (e *engine) oversee() {
+	for v := range e.views {
+		e.overseer.see(v)
+		if v.in != nil {
+			e.queues[v.to] <- v.in
+		}
+		v.n, v.in, v.goesOn = 0, nil, [batchSize / 64]uint64{}
+		e.free.Put(v)
+	}
+	for _, q := range e.queues {
+		close(q)
+	}
 }
 
 // read decodes each frame where it was read and hands it on by value.
@@ -150,21 +167,40 @@ func (e *engine) read(ctx context.Context, src Source) error {
 // where most frames belong, since data comes in trains.
 func (e *engine) frame(f *decode.Frame) {
 	in := e.filling[e.at]
-	n := len(in.packets)
+	n := uint(len(in.packets))
 	in.packets = in.packets[:n+1]
 	p := &in.packets[n]
 	e.decoder.Decode(f, p)
-	e.count(p)
-	if e.decoder.GoesOn() && n > 0 {
+	goesOn := e.decoder.GoesOn() && n > 0
+	if goesOn {
 		in.goesOn[n/64] |= 1 << (n % 64)
-		e.lookout.goOn(p)
 	} else {
 		in, p = e.place(in, p, f)
-		e.lookout.Add(p)
 	}
+	e.show(p, goesOn)
 	if len(in.packets) == batchSize {
 		e.send(e.at)
 	}
+}
+
+// show adds a packet to what the overseer is to see.
+func (e *engine) show(p *decode.Packet, goesOn bool) {
+	v := e.view
+	n := uint(v.n)
+	v.frames[n] = p
+	if goesOn {
+		v.goesOn[n/64] |= 1 << (n % 64)
+	}
+	if v.n++; v.n == batchSize {
+		e.pass(nil, 0)
+	}
+}
+
+// pass hands what is to be seen to the overseer, with the batch of a shard.
+func (e *engine) pass(in *input, to int) {
+	e.view.in, e.view.to = in, to
+	e.views <- e.view
+	e.view = e.free.Get().(*view)
 }
 
 // place moves a packet to the shard that it belongs to, and looks at what concerns
@@ -182,7 +218,7 @@ func (e *engine) place(in *input, p *decode.Packet, f *decode.Frame) (*input, *d
 	}
 	switch {
 	case p.Status == decode.LLDP:
-		e.wire.dcb(p, f)
+		e.dcbs.learn(p, f)
 	case p.Status == decode.PFC || p.Status == decode.Pause:
 		e.tellAll(p)
 	case p.Status == decode.RoCE && p.QP == 1 && p.HasExt && int(p.PayloadOff) <= len(f.Data):
@@ -218,58 +254,24 @@ func (e *engine) send(shard int) {
 	if len(e.filling[shard].packets) == 0 {
 		return
 	}
-	e.lookout.Show() // before the shard has the packets
-	e.queues[shard] <- e.filling[shard]
-	e.filling[shard] = e.free.Get().(*input)
-}
-
-// count adds a frame to the totals.
-func (e *engine) count(p *decode.Packet) {
-	e.seen[p.Status][p.Version&3]++
-	if p.Time < e.latest {
-		e.back++
-	} else {
-		e.latest = p.Time
-	}
-	if p.CutByMirror {
-		e.cut++
-	}
-	e.wire.count(p)
-}
-
-// totals returns what has been counted.
-func (e *engine) totals() report.Totals {
-	of := func(s decode.Status) (n int64) {
-		for _, v := range e.seen[s] {
-			n += v
-		}
-		return n
-	}
-	t := report.Totals{
-		Backward: e.back, MirrorCut: e.cut,
-		RoCE: of(decode.RoCE), NativeIB: e.seen[decode.RoCE][0], RoCEv1: e.seen[decode.RoCE][1], RoCEv2: e.seen[decode.RoCE][2],
-		PFC: of(decode.PFC), Pause: of(decode.Pause), UET: of(decode.UET),
-		Fragments: of(decode.Fragment), CutShort: of(decode.Truncated), Malformed: of(decode.Malformed),
-		RoCEv15: of(decode.RoCEv15), IWARP: of(decode.IWARP),
-	}
-	t.Other = of(decode.Other) + of(decode.LLDP) + t.RoCEv15 + t.IWARP
-	t.Frames = t.RoCE + t.PFC + t.Pause + t.UET + t.Fragments + t.CutShort + t.Malformed + t.Other
-	return t
+	e.pass(e.filling[shard], shard)
+	e.filling[shard] = e.inputs.Get().(*input)
 }
 
 // finish waits for the shards and adds up their reports.
 func (e *engine) finish() (*report.Report, error) {
-	for i := range e.queues {
+	for i := range e.filling {
 		e.send(i)
-		close(e.queues[i])
 	}
+	e.pass(nil, 0)
+	close(e.views)
 	e.done.Wait()
-	own := &report.Report{Schema: report.Schema, Totals: e.totals()}
-	e.wire.report(own)
+	own := &report.Report{Schema: report.Schema, Totals: e.overseer.totals()}
+	e.overseer.wire.report(own, e.dcbs)
 	for _, w := range e.watch {
 		w.Report(own)
 	}
-	e.watch, e.lookout = nil, nil
+	e.watch, e.overseer = nil, overseer{}
 	r, err := report.Join(append(e.reports(own), own)...)
 	if err == nil {
 		given(len(r.Flows))

@@ -103,11 +103,12 @@ func (l *Lookout) goOn(p *decode.Packet) {
 }
 
 func (l *Lookout) take(p *decode.Packet) {
-	l.frames[l.n] = p
+	n := uint(l.n)
+	l.frames[n] = p
 	l.n++
 	l.time = p.Time
 	l.bytes += int64(p.Len)
-	if l.n == len(l.frames) {
+	if n == batchSize-1 {
 		l.Show()
 	}
 }

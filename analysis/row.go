@@ -173,6 +173,16 @@ func (r *row) mtuOf(p *decode.Packet) {
 	}
 }
 
+// mtuOn learns from packets of one message what mtuOf learns from each.
+func (r *row) mtuOn(ps []decode.Packet) {
+	for i := len(ps) - 1; i >= 0; i-- {
+		if p := &ps[i]; p.Op.Is(ib.IsFirst|ib.IsMiddle) && validMTU(p.PayloadLen) {
+			r.mtu = p.PayloadLen
+			return
+		}
+	}
+}
+
 func validMTU(n uint32) bool { return n >= 256 && n <= 4096 && n&(n-1) == 0 }
 
 // countMessage counts the first sending of a message's last packet.

@@ -55,8 +55,8 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 func (s *shard) process(in *input) {
 	b := &s.batch
 	b.Packets = in.packets
-	b.Flow, b.Peer, b.Verdict, b.Events = b.Flow[:0], b.Peer[:0], b.Verdict[:0], b.Events[:0]
-	b.CMs, b.Streaks = in.cms, b.Streaks[:0]
+	b.Flow, b.Peer, b.Verdict = sized(b.Flow, len(b.Packets)), sized(b.Peer, len(b.Packets)), sized(b.Verdict, len(b.Packets))
+	b.CMs, b.Streaks, b.Events = in.cms, b.Streaks[:0], b.Events[:0]
 	if len(s.rows) > warmRows {
 		s.warm(in)
 	}
@@ -68,8 +68,8 @@ func (s *shard) process(in *input) {
 			m, cms = &cms[0].CM, cms[1:]
 		}
 		flow, v := s.packet(&b.Packets[i], m)
-		s.judged(flow, v, 1)
-		b.streak(i, runOf(&b.Packets[i]))
+		s.judged(i, 1, flow, v)
+		b.streak(i, runOf(b.Packets[i:i+1]))
 		for i++; i < end; {
 			i = s.restOf(i, end)
 		}
@@ -77,23 +77,22 @@ func (s *shard) process(in *input) {
 	s.deliver()
 }
 
-// judged notes row and verdict of the batch's next n packets.
-func (s *shard) judged(flow FlowID, v Verdict, n int) {
-	b := &s.batch
-	b.Flow = repeated(b.Flow, flow, n)
-	b.Peer = repeated(b.Peer, s.peerOf(flow), n)
-	b.Verdict = repeated(b.Verdict, v, n)
+// judged notes row and verdict of n packets of the batch, from index i on.
+func (s *shard) judged(i, n int, flow FlowID, v Verdict) {
+	b, peer := &s.batch, s.peerOf(flow)
+	fill(b.Flow[i:i+n], flow)
+	fill(b.Peer[i:i+n], peer)
+	fill(b.Verdict[i:i+n], v)
 }
 
-// repeated appends v n times.
-func repeated[T any](list []T, v T, n int) []T {
-	from := len(list)
-	list = slices.Grow(list, n)[:from+n]
-	for i := range list[from:] {
-		list[from+i] = v
+func fill[T any](list []T, v T) {
+	for i := range list {
+		list[i] = v
 	}
-	return list
 }
+
+// sized returns a list of n elements, in the memory of one where it has room.
+func sized[T any](list []T, n int) []T { return slices.Grow(list[:0], n)[:n] }
 
 // restOf takes the packets of the batch from index i on, up to end, which go on with
 // the message of the one before: those that tell nothing else at once, or else a
@@ -102,15 +101,15 @@ func (s *shard) restOf(i, end int) int {
 	b := &s.batch
 	if flow := b.Flow[i-1]; flow != NoFlow && b.Verdict[i-1] == 0 {
 		if u := s.goOn(s.rows[flow], b.Packets[i:end]); u.n > 0 {
-			s.judged(flow, 0, u.n)
+			s.judged(i, u.n, flow, 0)
 			b.streak(i, u)
 			s.atOnce += u.n
 			return i + u.n
 		}
 	}
 	flow, v := s.packet(&b.Packets[i], nil)
-	s.judged(flow, v, 1)
-	b.streak(i, runOf(&b.Packets[i]))
+	s.judged(i, 1, flow, v)
+	b.streak(i, runOf(b.Packets[i:i+1]))
 	return i + 1
 }
 

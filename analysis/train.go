@@ -20,38 +20,42 @@ type run struct {
 	first, last    int64 // times
 }
 
-func runOf(p *decode.Packet) run {
-	return run{1, int64(p.Len), int64(p.PayloadLen), int64(p.WireLen()), true, p.Time, p.Time}
-}
-
-// add adds a packet to the run that the packets before it are.
-func (u *run) add(p, before *decode.Packet) {
-	if u.n == 0 {
-		*u = runOf(p)
-		return
+// runOf adds up packets of one message, of which there is at least one. Those
+// behind the first are not FIRST ones.
+func runOf(ps []decode.Packet) run {
+	head, tail := &ps[0], &ps[len(ps)-1]
+	u := run{n: len(ps), first: head.Time, last: head.Time}
+	uneven := 0
+	for i := range ps {
+		p := &ps[i]
+		u.bytes += int64(p.Len)
+		u.payload += int64(p.PayloadLen)
+		u.wire += int64(p.WireLen())
+		u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
+		if !sameSize(p, head) {
+			uneven++
+		}
 	}
-	u.n++
-	u.bytes += int64(p.Len)
-	u.payload += int64(p.PayloadLen)
-	u.wire += int64(p.WireLen())
-	u.even = u.even && (p.Op.Is(ib.IsLast) || sameSize(p, before))
-	u.first, u.last = min(u.first, p.Time), max(u.last, p.Time)
+	u.even = uneven == 0 || uneven == 1 && !sameSize(tail, head) && tail.Op.Is(ib.IsLast)
+	return u
 }
 
 // goOn takes as many packets as it can that go on with the message of the newest
 // packet of a row, and returns what they add up to.
 func (s *shard) goOn(r *row, ps []decode.Packet) (u run) {
-	b := r.bundle
+	b, n := r.bundle, 0
 	switch {
 	case r.retired || r == s.other || r.qp <= 1 || !r.reliable():
 	case len(b.held) > 0 || b.unsure > 0 && r.peer == nil:
 	case ps[0].Op.Is(ib.IsRequest):
-		u = r.requestsOn(ps)
+		n = r.requestsOn(ps)
 	case r.peer != nil:
-		u = r.responsesOn(ps)
+		n = r.responsesOn(ps)
 	}
-	if u.n > 0 {
+	if n > 0 {
+		u = runOf(ps[:n])
 		r.countOn(&u, &ps[0])
+		r.mtuOn(ps[:n])
 	}
 	return u
 }
@@ -74,47 +78,53 @@ func (r *row) countOn(u *run, p *decode.Packet) {
 }
 
 // requestsOn takes requests of one message that follow each other, sent for the
-// first time, while nothing is in doubt.
-func (r *row) requestsOn(ps []decode.Packet) (u run) {
-	q := &r.req
-	if !q.started || !q.known || q.cur != q.high || !q.quiet() {
-		return u
+// first time, while nothing is in doubt, and returns how many.
+func (r *row) requestsOn(ps []decode.Packet) int {
+	q, icrc := &r.req, ps[0].ICRC
+	if !q.started || !q.known || q.cur != q.high || !q.quiet() || icrc == decode.ICRCBad || r.peer == nil && q.cur.Before(r.win.high) {
+		return 0
 	}
+	n, psn := 0, q.cur
 	for i := range ps {
 		p := &ps[i]
-		if p.PSN != q.cur || p.PSN == q.first || r.peer == nil && p.PSN.Before(r.win.high) || p.ICRC != ps[0].ICRC || p.ICRC == decode.ICRCBad {
+		if p.PSN != psn || psn == q.first || p.ICRC != icrc {
 			break
 		}
-		slot := q.recent.next(p.PSN, q.una)
-		if slot == nil {
+		slot := q.recent.next(psn, q.una)
+		if slot == nil || !p.IPv6 && !r.nextID(p.IPID) {
 			break
 		}
-		if !p.IPv6 {
-			if int16(p.IPID-q.ids.last) < 0 {
-				break // by its ID it is late, or these IDs say nothing
-			}
-			if q.ids.inOrder(p.IPID); q.ids.rising() {
-				r.bundle.rising[r.dir] = true
-			}
-		}
-		q.ids.newest(p.IPID, r.idsRise())
 		slot.set(p, 0)
 		if p.AckReq {
-			q.wants = p.PSN
+			q.wants = psn
 		}
-		r.sawRequest(p)
-		q.cur = p.PSN.Add(1)
-		r.countMessage(p)
-		r.mtuOf(p)
-		u.add(p, &ps[max(0, i-1)])
+		psn = psn.Add(1)
+		n++
 	}
-	if u.n > 0 {
-		p := &ps[u.n-1]
-		q.high = q.cur
+	if n > 0 {
+		q.cur, q.high = psn, psn
+		p := &ps[n-1]
 		q.lastFresh, q.newest, q.last, q.lastFrame = p.Time, p.Time, p.Time, p.Frame
-		q.sentOn(ps[:u.n])
+		q.sentOn(ps[:n])
+		r.win.goOn(ps[:n], r.peer != nil)
+		r.countMessage(p)
 	}
-	return u
+	return n
+}
+
+// nextID learns from the IPv4 ID of a request that follows in order, unless it says
+// that the packet is late, or that these IDs say nothing.
+func (r *row) nextID(id uint16) bool {
+	o := &r.req.ids
+	d := int16(id - o.last)
+	if d < 0 {
+		return false
+	}
+	if o.step(d); o.rising() {
+		r.bundle.rising[r.dir] = true
+	}
+	o.last = id // no less than it was
+	return true
 }
 
 // quiet reports whether a request that follows in order tells nothing else.
@@ -138,13 +148,13 @@ func (q *requests) sentOn(ps []decode.Packet) {
 }
 
 // responsesOn takes MIDDLE responses of row g to one READ, which follow each
-// other while nothing is in doubt.
-func (g *row) responsesOn(ps []decode.Packet) (u run) {
+// other while nothing is in doubt, and returns how many.
+func (g *row) responsesOn(ps []decode.Packet) (n int) {
 	r, c := g.peer, &g.rsp
 	q := &r.req
 	e, until := q.readOn(ps[0].PSN)
 	if e == nil || !c.any {
-		return u
+		return 0
 	}
 	for i := range ps {
 		p := &ps[i]
@@ -162,13 +172,12 @@ func (g *row) responsesOn(ps []decode.Packet) (u run) {
 		c.takeNew(g, p)
 		slot.set(p, 0)
 		e.cursor = p.PSN.Add(1)
-		g.mtuOf(p)
-		u.add(p, &ps[max(0, i-1)])
+		n++
 	}
-	if u.n > 0 {
-		q.answeredOn(e, &ps[u.n-1])
+	if n > 0 {
+		q.answeredOn(e, &ps[n-1])
 	}
-	return u
+	return n
 }
 
 // readOn returns the READ that a response in the midst of its answer belongs to,

@@ -93,7 +93,9 @@ func (s *script) disturb(rng *rand.Rand, from, rate int) {
 		case 4:
 			s.packets[i].ECN = decode.CE
 		case 5:
-			s.packets[i].IPID -= 300
+			if !s.packets[i].IPv6 {
+				s.packets[i].IPID -= 300
+			}
 		case 6:
 			s.packets[i].ICRC = decode.ICRCUnchecked
 		case 7:

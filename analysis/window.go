@@ -60,6 +60,22 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 	return back
 }
 
+// goOn does what sawRequest does for packets that go on with a message and whose
+// PSNs follow each other, sent for the first time.
+func (w *window) goOn(ps []decode.Packet, paired bool) {
+	tail := &ps[len(ps)-1]
+	w.port = tail.SrcPort
+	if paired {
+		w.log, w.repeats = nil, nil
+	}
+	for i := 0; i < len(ps) && !paired; i++ {
+		w.note(&ps[i], ps[i].PSN.Add(1))
+	}
+	if end := tail.PSN.Add(1); end.After(w.high) {
+		w.high = end
+	}
+}
+
 // note adds a request packet that was sent the first time to the log.
 func (w *window) note(p *decode.Packet, end ib.PSN) {
 	w.passOver(p)

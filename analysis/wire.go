@@ -9,14 +9,13 @@ import (
 	"github.com/rocescope/rocescope/decode"
 )
 
-// wire counts, where frames are decoded, what belongs to no row: how frames
+// wire counts, what belongs to no row: how frames
 // were wrapped, what is unusual about them, and what mirrors say they lost.
 type wire struct {
 	encaps  tally[decode.Encap]
 	odds    tally[decode.Odd]
 	ports   map[uint16]int64
 	mirrors map[uint32]*mirror
-	dcbs    map[[6]byte]decode.DCB
 	others  map[protocol]int64
 }
 
@@ -71,7 +70,7 @@ func protocolOf(p *decode.Packet) protocol {
 const wireTablesMax = 1024
 
 func newWire() *wire {
-	return &wire{encaps: newTally[decode.Encap](), odds: newTally[decode.Odd](), ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, dcbs: map[[6]byte]decode.DCB{}, others: map[protocol]int64{}}
+	return &wire{encaps: newTally[decode.Encap](), odds: newTally[decode.Odd](), ports: map[uint16]int64{}, mirrors: map[uint32]*mirror{}, others: map[protocol]int64{}}
 }
 
 // mirror follows the GRE sequence numbers of one mirror session. They are given
@@ -94,11 +93,8 @@ func (m *mirror) seen(seq uint32) {
 // lost returns how many frames of the session are missing. A copy hides one.
 func (m *mirror) lost() int64 { return max(0, m.max-m.first+1-m.frames) }
 
-// count takes a decoded frame.
+// count takes a decoded frame that is no RoCE, is odd, or was wrapped.
 func (w *wire) count(p *decode.Packet) {
-	if p.Status == decode.RoCE && p.Encap == 0 && p.Odd == 0 && !p.HasGRESeq {
-		return
-	}
 	if p.Encap != 0 {
 		w.encaps.add(p.Encap)
 	}
@@ -151,8 +147,8 @@ func (w *wire) odd(p *decode.Packet) {
 	}
 }
 
-// report adds the counts to a report.
-func (w *wire) report(r *report.Report) {
+// report adds the counts to a report, and what LLDP told.
+func (w *wire) report(r *report.Report, d dcbs) {
 	frames := []report.Column{{Name: "frames", Unit: "frames", Kind: report.Sum}}
 	wrapped := report.Table{Name: report.WrappedTable, Help: "How frames were wrapped.", Keys: []string{"encapsulation"}, Columns: frames}
 	for e, n := range w.encaps.all {
@@ -185,7 +181,7 @@ func (w *wire) report(r *report.Report) {
 		others.Rows = append(others.Rows, report.Row{Key: []string{x.String()}, Values: []int64{n}})
 	}
 	s := r.Section(report.WireSection)
-	for _, t := range []report.Table{wrapped, odd, ports, mirrors, w.pfcTable(), w.etsTable(), w.appTable(), joined(others)} {
+	for _, t := range []report.Table{wrapped, odd, ports, mirrors, d.pfcTable(), d.etsTable(), d.appTable(), joined(others)} {
 		if len(t.Rows) > 0 {
 			slices.SortFunc(t.Rows, func(a, b report.Row) int { return slices.Compare(a.Key, b.Key) })
 			s.Tables = append(s.Tables, t)

@@ -38,9 +38,30 @@ func (s *shard) hold(r *row, p *decode.Packet) bool {
 		}
 		s.giveUpWaiting(b)
 	}
-	b.held = append(b.held, heldPacket{r, *p})
+	s.wait(b, r, p)
 	s.held++
 	return true
+}
+
+// wait adds a packet to what waits in a bundle.
+func (s *shard) wait(b *bundle, r *row, p *decode.Packet) {
+	const few = 8
+	if n := len(s.spare); b.held == nil && n > 0 {
+		b.held, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else if b.held == nil {
+		b.held = make([]heldPacket, 0, few)
+	}
+	b.held = append(b.held, heldPacket{r, *p})
+}
+
+// spared keeps the room of packets that waited for those that will: at first all
+// pairs of hosts have some, each only for a while.
+func (s *shard) spared(room []heldPacket) {
+	const many, large = 64, 256
+	if n := cap(room); n > 0 && n <= large && len(s.spare) < many {
+		clear(room[:n])
+		s.spare = append(s.spare, room[:0])
+	}
 }
 
 // giveUpWaiting takes the older half of what waits, without knowing the partners.
@@ -125,9 +146,10 @@ func (s *shard) release(b *bundle) {
 		if h.row.peer != nil || b.unsure == 0 {
 			s.follow(h.row, &h.packet)
 		} else {
-			b.held = append(b.held, *h)
+			s.wait(b, h.row, &h.packet)
 		}
 	}
+	s.spared(waiting)
 }
 
 // follow takes a packet that was held.
@@ -150,7 +172,8 @@ func (s *shard) flush(r *row) {
 		if h := &waiting[i]; h.row == r {
 			s.follow(r, &h.packet)
 		} else {
-			b.held = append(b.held, *h)
+			s.wait(b, h.row, &h.packet)
 		}
 	}
+	s.spared(waiting)
 }

@@ -23,7 +23,8 @@ type shard struct {
 	udSenders map[udSender]*row
 	evidence  evidence
 	totals    report.Totals
-	held      int      // packets that wait, in all bundles
+	held      int // packets that wait, in all bundles
+	spare     [][]heldPacket
 	atOnce    int      // packets taken with others of their train
 	other     *row     // what does not fit under the cap
 	suspects  []FlowID // rows that the report at hand leaves out

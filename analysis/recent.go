@@ -113,14 +113,14 @@ func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
 // next returns the slot that place returns for a PSN of which there is no sighting,
 // where that is its first; nil where it is another, or there is one.
 func (c *recent) next(psn, una ib.PSN) *sighting {
-	if len(c.slots) == 0 {
+	i := c.first(psn)
+	if int(i) >= len(c.slots) || c.crossed && c.slots[c.second(psn)].holds(psn) {
 		return nil
 	}
-	s := &c.slots[c.first(psn)]
-	if s.flags&seenValid != 0 && (s.psn == psn || !s.psn.Before(una)) || c.crossed && c.slots[c.second(psn)].holds(psn) {
-		return nil
+	if s := &c.slots[i]; s.flags&seenValid == 0 || s.psn != psn && s.psn.Before(una) {
+		return s
 	}
-	return s
+	return nil
 }
 
 // place returns the slot for a PSN: its own, a free one, or else one that is

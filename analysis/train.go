@@ -84,14 +84,19 @@ func (r *row) requestsOn(ps []decode.Packet) int {
 	if !q.started || !q.known || q.cur != q.high || !q.quiet() || icrc == decode.ICRCBad || r.peer == nil && q.cur.Before(r.win.high) {
 		return 0
 	}
-	n, psn := 0, q.cur
+	n, psn, rising := 0, q.cur, r.bundle.rising[r.dir]
 	for i := range ps {
 		p := &ps[i]
 		if p.PSN != psn || psn == q.first || p.ICRC != icrc {
 			break
 		}
 		slot := q.recent.next(psn, q.una)
-		if slot == nil || !p.IPv6 && !r.nextID(p.IPID) {
+		if slot == nil {
+			break
+		}
+		if d := int16(p.IPID - q.ids.last); rising && 0 < d && d < idStep {
+			q.ids.last, q.ids.rises = p.IPID, inc(q.ids.rises) // all that nextID would do
+		} else if !p.IPv6 && !r.nextID(p.IPID) {
 			break
 		}
 		slot.set(p, 0)

@@ -31,22 +31,28 @@ const queued = 16
 type input struct {
 	packets []decode.Packet
 	cms     []CMAt
-	goesOn  [batchSize / 64]uint64 // a bit for each packet that goes on with the message of the one before it
+	goesOn  marks
 }
+
+func (in *input) reset() {
+	in.packets, in.cms, in.goesOn = in.packets[:0], in.cms[:0], marks{}
+}
+
+// marks has a bit for each packet of a batch that goes on with the message of the
+// one before it.
+type marks [batchSize / 64]uint64
+
+func (m *marks) set(i uint) { m[i/64] |= 1 << (i % 64) }
 
 // train returns up to where, from the packet at index i on, each packet goes on with
 // the message of the one before.
-func (in *input) train(i int) int {
+func (m *marks) train(i int) int {
 	for i++; i < batchSize; i = i | 63 + 1 {
-		if n := bits.TrailingZeros64(^(in.goesOn[i/64] >> (i % 64))); n < 64-i%64 {
+		if n := bits.TrailingZeros64(^(m[i/64] >> (i % 64))); n < 64-i%64 {
 			return i + n
 		}
 	}
 	return i
-}
-
-func (in *input) reset() {
-	in.packets, in.cms, in.goesOn = in.packets[:0], in.cms[:0], [batchSize / 64]uint64{}
 }
 
 // Run reads src to its end, or until ctx is done, and returns what was counted.
@@ -138,7 +144,7 @@ func (e *engine) oversee() {
 		if v.in != nil {
 			e.queues[v.to] <- v.in
 		}
-		v.n, v.in, v.goesOn = 0, nil, [batchSize / 64]uint64{}
+		v.n, v.in, v.goesOn = 0, nil, marks{}
 		e.free.Put(v)
 	}
 	for _, q := range e.queues {
@@ -173,7 +179,7 @@ func (e *engine) frame(f *decode.Frame) {
 	e.decoder.Decode(f, p)
 	goesOn := e.decoder.GoesOn() && n > 0
 	if goesOn {
-		in.goesOn[n/64] |= 1 << (n % 64)
+		in.goesOn.set(n)
 	} else {
 		in, p = e.place(in, p, f)
 	}
@@ -189,7 +195,7 @@ func (e *engine) show(p *decode.Packet, goesOn bool) {
 	n := uint(v.n)
 	v.frames[n] = p
 	if goesOn {
-		v.goesOn[n/64] |= 1 << (n % 64)
+		v.goesOn.set(n)
 	}
 	if v.n++; v.n == batchSize {
 		e.pass(nil, 0)

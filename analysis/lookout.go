@@ -75,6 +75,9 @@ func NewLookout(ws ...Watcher) *Lookout {
 
 // Add takes the next frame, which must stay as it is until Show.
 func (l *Lookout) Add(p *decode.Packet) {
+	if l.n == len(l.frames) {
+		l.Show()
+	}
 	s := NoRoCE
 	if p.Status == decode.RoCE && p.QP > 1 {
 		s = sorts[p.Op]
@@ -90,27 +93,27 @@ func (l *Lookout) Add(p *decode.Packet) {
 		l.begin(p, s)
 		l.like = like
 	}
-	l.take(p)
-}
-
-// goOn takes the next frame, which goes on with the message of the one before.
-func (l *Lookout) goOn(p *decode.Packet) {
-	if l.n == 0 || p.Time < l.time {
-		l.Add(p)
-		return
-	}
-	l.take(p)
-}
-
-func (l *Lookout) take(p *decode.Packet) {
-	n := uint(l.n)
-	l.frames[n] = p
+	l.frames[l.n] = p
 	l.n++
 	l.time = p.Time
 	l.bytes += int64(p.Len)
-	if n == batchSize-1 {
-		l.Show()
+}
+
+// goOn takes the next frames, each of which goes on with the message of the one
+// before it. There is room for them.
+func (l *Lookout) goOn(ps []*decode.Packet) {
+	from, t, bytes := l.n, l.time, int64(0)
+	copy(l.frames[from:], ps)
+	for i, p := range ps {
+		if p.Time < t {
+			l.n, l.time, l.bytes = from+i, t, l.bytes+bytes
+			l.Add(p)
+			l.goOn(ps[i+1:])
+			return
+		}
+		t, bytes = p.Time, bytes+int64(p.Len)
 	}
+	l.n, l.time, l.bytes = from+len(ps), t, l.bytes+bytes
 }
 
 // continues reports whether a frame has the addresses of the last one, and is not

@@ -135,18 +135,36 @@ func TestLongTrains(t *testing.T) {
 	p := &decode.Packet{Status: decode.RoCE, Op: ib.Of(ib.RC, ib.WriteMiddle), QP: 7, Len: 100, Src: hostNumber(1), Dst: hostNumber(2)}
 	late := *p
 	late.Time = 5
-	for _, next := range []func(*Lookout, *decode.Packet){(*Lookout).Add, (*Lookout).goOn} {
+	frames := slices.Repeat([]*decode.Packet{p}, 2*batchSize+3)
+	frames = append(frames, &late, p) // time steps back
+	for name, show := range map[string]func(*Lookout){
+		"one by one": func(l *Lookout) {
+			for _, p := range frames {
+				l.Add(p)
+			}
+			l.Show()
+		},
+		"many at a time": func(l *Lookout) {
+			o := overseer{lookout: l}
+			for i := 0; i < len(frames); i += batchSize {
+				v := &view{n: min(batchSize, len(frames)-i)}
+				for j := range v.n {
+					v.frames[j] = frames[i+j]
+					v.goesOn.set(uint(j))
+				}
+				o.see(v)
+			}
+			if got := o.totals(); got.NativeIB != int64(len(frames)) || got.Frames != got.NativeIB || got.Backward != 1 {
+				t.Errorf("%+v of %d frames", got, len(frames))
+			}
+		},
+	} {
 		s := &seenTrains{}
 		l := NewLookout(s)
-		for range 2*batchSize + 3 {
-			next(l, p)
-		}
-		next(l, &late)
-		next(l, p) // time steps back
-		l.Show()
+		show(l)
 		l.Show() // of nothing
 		if want := []string{fmt.Sprintf("7×%d", batchSize), fmt.Sprintf("7×%d", batchSize), "7×4", "7×1"}; !slices.Equal(s.words, want) || s.shows != 3 || s.sorts != 1<<Data {
-			t.Errorf("%v in %d shows of the sorts %b, want %v", s.words, s.shows, s.sorts, want)
+			t.Errorf("%s: %v in %d shows of the sorts %b, want %v", name, s.words, s.shows, s.sorts, want)
 		}
 	}
 }

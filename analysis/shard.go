@@ -63,7 +63,7 @@ func (s *shard) process(in *input) {
 	}
 	cms := in.cms
 	for i := 0; i < len(b.Packets); {
-		end := min(in.train(i), len(b.Packets))
+		end := min(in.goesOn.train(i), len(b.Packets))
 		var m *ib.CM
 		if len(cms) > 0 && cms[0].Index == i {
 			m, cms = &cms[0].CM, cms[1:]
@@ -372,7 +372,7 @@ const warmRows = 2048
 // nothing that waits for it, so that the memory serves many at a time.
 func (s *shard) warm(in *input) {
 	var sum uint32
-	for i := 0; i < len(in.packets); i = in.train(i) {
+	for i := 0; i < len(in.packets); i = in.goesOn.train(i) {
 		p := &in.packets[i]
 		if p.Status != decode.RoCE {
 			continue

@@ -121,7 +121,7 @@ func inputOf(ps []decode.Packet) *input {
 			last = middle
 		}
 		if p.Op.Is(ib.IsFirst|ib.IsMiddle) && (q.Op == middle || q.Op == last) && p.Src == q.Src && p.Dst == q.Dst && p.QP == q.QP && p.ECN == q.ECN {
-			in.goesOn[i/64] |= 1 << (i % 64)
+			in.goesOn.set(uint(i))
 		}
 	}
 	return in
@@ -187,10 +187,10 @@ func TestTrainsTakenAtOnce(t *testing.T) {
 func TestTrainEnds(t *testing.T) {
 	in := &input{}
 	for _, i := range []int{1, 2, 3, 10, 62, 63, 64, 65, 128, 129, 130, 255} {
-		in.goesOn[i/64] |= 1 << (i % 64)
+		in.goesOn.set(uint(i))
 	}
 	for at, want := range map[int]int{0: 4, 1: 4, 3: 4, 4: 5, 9: 11, 61: 66, 63: 66, 64: 66, 127: 131, 254: 256, 255: 256, 300: 301} {
-		if got := in.train(at); got != want {
+		if got := in.goesOn.train(at); got != want {
 			t.Errorf("the train from %d ends at %d, not %d", at, got, want)
 		}
 	}

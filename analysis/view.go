@@ -9,7 +9,7 @@ import (
 // batch of a shard that goes on once it has seen them.
 type view struct {
 	frames [batchSize]*decode.Packet
-	goesOn [batchSize / 64]uint64 // as input.goesOn
+	goesOn marks
 	n      int
 	to     int    // the shard
 	in     *input // nil: none
@@ -28,29 +28,35 @@ type overseer struct {
 
 // see takes the frames of a view, none of which is needed behind it.
 func (o *overseer) see(v *view) {
-	for i, p := range v.frames[:v.n] {
-		o.count(p)
-		if v.goesOn[uint(i)/64]>>(uint(i)%64)&1 != 0 {
-			o.lookout.goOn(p)
-		} else {
-			o.lookout.Add(p)
-		}
+	for i := 0; i < v.n; {
+		to := min(v.goesOn.train(i), v.n)
+		train := v.frames[i:to]
+		o.count(train)
+		o.lookout.Add(train[0])
+		o.lookout.goOn(train[1:])
+		i = to
 	}
 	o.lookout.Show()
 }
 
-func (o *overseer) count(p *decode.Packet) {
-	o.seen[p.Status][p.Version&3]++
-	if p.Time < o.latest {
-		o.back++
-	} else {
-		o.latest = p.Time
+// count takes frames of a train.
+func (o *overseer) count(train []*decode.Packet) {
+	n, p := int64(len(train)), train[0]
+	o.seen[p.Status][p.Version&3] += n
+	for _, p := range train {
+		if p.Time < o.latest {
+			o.back++
+		} else {
+			o.latest = p.Time
+		}
 	}
 	if p.CutByMirror {
-		o.cut++
+		o.cut += n
 	}
 	if p.Status != decode.RoCE || p.Odd != 0 || p.Encap != 0 || p.HasGRESeq {
-		o.wire.count(p)
+		for _, p := range train {
+			o.wire.count(p)
+		}
 	}
 }
 

@@ -120,3 +120,29 @@ type Source interface {
 	// io.EOF behind the last frame.
 	Read(f *decode.Frame) error
 }
+
+// SomeSource is a Source that hands out as many frames at a time as it has at hand.
+type SomeSource interface {
+	Source
+	// ReadSome fills frames with the next ones, at least one, and returns how
+	// many; all Data stays valid until the next call. It returns io.EOF behind
+	// the last frame.
+	ReadSome(frames []decode.Frame) (int, error)
+}
+
+// oneByOne is a source whose frames come one at a time.
+type oneByOne struct{ Source }
+
+func (s oneByOne) ReadSome(frames []decode.Frame) (int, error) {
+	if err := s.Read(&frames[0]); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func someOf(src Source) SomeSource {
+	if s, ok := src.(SomeSource); ok {
+		return s
+	}
+	return oneByOne{src}
+}

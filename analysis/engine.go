@@ -154,19 +154,23 @@ func (e *engine) oversee() {
 
 // read decodes each frame where it was read and hands it on by value.
 func (e *engine) read(ctx context.Context, src Source) error {
-	var f decode.Frame
-	for n := 0; ; n++ {
-		if n%batchSize == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	some, frames, last := someOf(src), make([]decode.Frame, 64), uint64(0)
+	for ctx.Err() == nil {
+		n, err := some.ReadSome(frames)
+		for i := range frames[:n] {
+			e.frame(&frames[i])
 		}
-		if err := src.Read(&f); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return fmt.Errorf("reading on after frame %d: %w", f.Number, err)
+		if n > 0 {
+			last = frames[n-1].Number
 		}
-		e.frame(&f)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading on after frame %d: %w", last, err)
+		}
 	}
+	return ctx.Err()
 }
 
 // frame decodes a frame into the batch of the shard that has the frame before it,

@@ -91,6 +91,18 @@ func (in *input) Read(f *decode.Frame) error {
 	return io.EOF
 }
 
+// ReadSome fills frames with the next ones, or returns io.EOF.
+func (in *input) ReadSome(frames []decode.Frame) (int, error) {
+	n, err := in.file.ReadSome(frames)
+	for i := range frames[:n] {
+		in.wire += int64(frames[i].Len)
+	}
+	if err != nil && err != io.EOF {
+		in.failed, err = err, io.EOF
+	}
+	return n, err
+}
+
 // source reads all of the captures in the order of time.
 func (ins *inputs) source() analysis.Source {
 	if len(ins.list) == 1 {

@@ -86,21 +86,24 @@ type InterfaceInfo struct {
 	LostBefore uint64
 }
 
-// count enters a frame that is about to be handed out.
-func (in *input) count(f *decode.Frame) {
+// count enters frames that are about to be handed out.
+func (in *input) count(frames []decode.Frame) {
 	i := &in.info
-	i.Frames++
-	in.last = f.Time
-	f.Number = i.Frames
-	if len(f.Data) < f.Len {
-		i.Truncated++
+	first, last := i.First, i.Last
+	if i.Frames == 0 {
+		first, last = frames[0].Time, frames[0].Time
 	}
-	if i.Frames == 1 {
-		i.First, i.Last = f.Time, f.Time
-		return
+	for k := range frames {
+		f := &frames[k]
+		f.Number = i.Frames + uint64(k) + 1
+		if len(f.Data) < f.Len {
+			i.Truncated++
+		}
+		first, last = min(first, f.Time), max(last, f.Time)
 	}
-	i.First = min(i.First, f.Time)
-	i.Last = max(i.Last, f.Time)
+	i.Frames += uint64(len(frames))
+	i.First, i.Last = first, last
+	in.last = frames[len(frames)-1].Time
 }
 
 // snapshot completes the counters kept elsewhere and returns a copy that later

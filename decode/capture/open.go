@@ -15,12 +15,15 @@ type File struct {
 	records records
 	closers []func() error
 	err     error // what Read returns from now on
+	one     [1]decode.Frame
 }
 
 // records is a format: next fills f with the next frame, all but its number. It
-// returns errAnother where the header of another capture stands next.
+// returns errAnother where the header of another capture stands next. more fills
+// frames with as many as follow and take no reading on, and returns how many.
 type records interface {
 	next(f *decode.Frame) error
+	more(frames []decode.Frame) int
 }
 
 // An Option changes how Open works.
@@ -85,23 +88,36 @@ func NewReader(name string, r io.Reader) (*File, error) {
 // error but io.EOF is the input's own, and lasts; damage in what the input holds
 // is told by Damage.
 func (f *File) Read(frame *decode.Frame) error {
+	_, err := f.ReadSome(f.one[:])
+	if err == nil {
+		*frame = f.one[0]
+	}
+	return err
+}
+
+// ReadSome fills frames, of which there is at least one, with the next ones, as many
+// as can be had without waiting, and returns how many. It does what as many Reads do,
+// but that all Data stays valid until the next. With an error it returns no frame.
+func (f *File) ReadSome(frames []decode.Frame) (n int, err error) {
 	if f.err != nil {
-		return f.err
+		return 0, f.err
 	}
 	for {
-		err := f.records.next(frame)
+		err := f.records.next(&frames[0])
 		if err == nil {
-			f.in.count(frame)
-			return nil
+			break
 		}
 		if err == errAnother {
 			f.records, err = f.in.another()
 		}
 		if err != nil {
 			f.err = err
-			return err
+			return 0, err
 		}
 	}
+	n = 1 + f.records.more(frames[1:])
+	f.in.count(frames[:n])
+	return n, nil
 }
 
 // Info returns what is known so far.

@@ -123,9 +123,6 @@ func (p *pcap) record(h []byte) pcapRecord {
 }
 
 func (p *pcap) next(f *decode.Frame) error {
-	if p.plain(f) {
-		return nil
-	}
 	for {
 		h := p.peek(p.headLen)
 		if len(h) < p.headLen {
@@ -152,34 +149,40 @@ func (p *pcap) next(f *decode.Frame) error {
 			}
 			continue
 		}
-		p.give(f, &rec, b[p.headLen:n:n])
+		p.skip(n)
+		p.info.FrameBytes += int64(n)
+		p.prev, p.timed = rec.sec, true
+		p.fill(f, &rec, b[p.headLen:n:n])
 		return nil
 	}
 }
 
-// plain reads a record as most are: whole in the window, and with nothing that
-// needs a closer look.
-func (p *pcap) plain(f *decode.Frame) bool {
+// more reads records as most are: whole in the window, and with nothing that needs
+// a closer look.
+func (p *pcap) more(frames []decode.Frame) (n int) {
 	const headLen = 16
-	b := p.buf[p.r:p.w]
-	if p.headLen != headLen || len(b) < headLen {
-		return false
+	if p.headLen != headLen {
+		return 0
 	}
-	rec := p.record(b)
-	n := headLen + uint64(rec.captured)
-	if rec.captured > p.usual || rec.captured > rec.length || rec.frac >= 1e9 || rec.length == 0 || n > uint64(len(b)) {
-		return false
+	rest := p.buf[p.r:p.w]
+	for n < len(frames) && len(rest) >= headLen {
+		rec := p.record(rest)
+		size := headLen + uint64(rec.captured)
+		if rec.captured > p.usual || rec.captured > rec.length || rec.frac >= 1e9 || rec.length == 0 || size > uint64(len(rest)) {
+			break
+		}
+		p.fill(&frames[n], &rec, rest[headLen:size:size])
+		p.prev = rec.sec
+		rest = rest[size:]
+		n++
 	}
-	p.give(f, &rec, b[headLen:n:n])
-	return true
+	used := p.w - p.r - len(rest)
+	p.skip(used)
+	p.info.FrameBytes += int64(used)
+	return n
 }
 
-// give consumes a record.
-func (p *pcap) give(f *decode.Frame, rec *pcapRecord, data []byte) {
-	n := p.headLen + len(data)
-	p.skip(n)
-	p.info.FrameBytes += int64(n)
-	p.prev, p.timed = rec.sec, true
+func (p *pcap) fill(f *decode.Frame, rec *pcapRecord, data []byte) {
 	f.Data = data
 	f.Time = int64(rec.sec)*1e9 + int64(rec.frac)*p.unit
 	f.Len = wireLen(rec.captured, rec.length)

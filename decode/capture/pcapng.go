@@ -102,6 +102,9 @@ func (p *pcapng) u16(b []byte) uint16 {
 	return v
 }
 
+// more leaves every block to next, which may have to read on.
+func (p *pcapng) more([]decode.Frame) int { return 0 }
+
 func (p *pcapng) next(f *decode.Frame) error {
 	for {
 		at := p.offset()

@@ -27,6 +27,9 @@ const batchSize = 512
 // same analysis took a third longer on two cores.
 const queued = 16
 
+// atATime is how many frames are read at a time at most.
+const atATime = 64
+
 // input is a batch on its way to a shard.
 type input struct {
 	packets []decode.Packet
@@ -42,7 +45,15 @@ func (in *input) reset() {
 // one before it.
 type marks [batchSize / 64]uint64
 
-func (m *marks) set(i uint) { m[i/64] |= 1 << (i % 64) }
+// set marks n packets, atATime at most, from an index on.
+func (m *marks) set(from, n int) {
+	word, bit := uint(from)/64, uint(from)%64
+	ones := uint64(1)<<n - 1
+	m[word] |= ones << bit
+	if bit+uint(n) > 64 {
+		m[word+1] |= ones >> (64 - bit)
+	}
+}
 
 // train returns up to where, from the packet at index i on, each packet goes on with
 // the message of the one before.
@@ -154,11 +165,16 @@ func (e *engine) oversee() {
 
 // read decodes each frame where it was read and hands it on by value.
 func (e *engine) read(ctx context.Context, src Source) error {
-	some, frames, last := someOf(src), make([]decode.Frame, 64), uint64(0)
+	some, frames, last := someOf(src), make([]decode.Frame, atATime), uint64(0)
 	for ctx.Err() == nil {
 		n, err := some.ReadSome(frames)
-		for i := range frames[:n] {
+		for i := 0; i < n; {
+			if on := e.goOn(frames[i:n]); on > 0 {
+				i += on
+				continue
+			}
 			e.frame(&frames[i])
+			i++
 		}
 		if n > 0 {
 			last = frames[n-1].Number
@@ -173,36 +189,53 @@ func (e *engine) read(ctx context.Context, src Source) error {
 	return ctx.Err()
 }
 
+// goOn decodes frames that go on with the message of the one before, where that one
+// is in the batch that is filled, and returns how many.
+func (e *engine) goOn(frames []decode.Frame) int {
+	in, v := e.filling[e.at], e.view
+	from := len(in.packets)
+	if from == 0 {
+		return 0
+	}
+	room := min(len(frames), batchSize-from, batchSize-v.n)
+	n := e.decoder.GoOn(frames[:room], in.packets[from:from+room])
+	if n == 0 {
+		return 0
+	}
+	in.packets = in.packets[:from+n]
+	in.goesOn.set(from, n)
+	v.goesOn.set(v.n, n)
+	ps, seen := in.packets[from:], v.frames[v.n:v.n+n]
+	for i := range seen {
+		seen[i] = &ps[i]
+	}
+	v.n += n
+	e.filled()
+	return n
+}
+
 // frame decodes a frame into the batch of the shard that has the frame before it,
 // where most frames belong, since data comes in trains.
 func (e *engine) frame(f *decode.Frame) {
 	in := e.filling[e.at]
-	n := uint(len(in.packets))
+	n := len(in.packets)
 	in.packets = in.packets[:n+1]
 	p := &in.packets[n]
 	e.decoder.Decode(f, p)
-	goesOn := e.decoder.GoesOn() && n > 0
-	if goesOn {
-		in.goesOn.set(n)
-	} else {
-		in, p = e.place(in, p, f)
-	}
-	e.show(p, goesOn)
-	if len(in.packets) == batchSize {
-		e.send(e.at)
-	}
+	p = e.place(in, p, f)
+	v := e.view // place may have passed one on
+	v.frames[v.n] = p
+	v.n++
+	e.filled()
 }
 
-// show adds a packet to what the overseer is to see.
-func (e *engine) show(p *decode.Packet, goesOn bool) {
-	v := e.view
-	n := uint(v.n)
-	v.frames[n] = p
-	if goesOn {
-		v.goesOn.set(n)
-	}
-	if v.n++; v.n == batchSize {
+// filled hands on what is full.
+func (e *engine) filled() {
+	if e.view.n == batchSize {
 		e.pass(nil, 0)
+	}
+	if len(e.filling[e.at].packets) == batchSize {
+		e.send(e.at)
 	}
 }
 
@@ -215,7 +248,7 @@ func (e *engine) pass(in *input, to int) {
 
 // place moves a packet to the shard that it belongs to, and looks at what concerns
 // more than that one.
-func (e *engine) place(in *input, p *decode.Packet, f *decode.Frame) (*input, *decode.Packet) {
+func (e *engine) place(in *input, p *decode.Packet, f *decode.Frame) *decode.Packet {
 	to := 0
 	if p.Status == decode.RoCE && len(e.shards) > 1 {
 		to = bucketOf(p) % len(e.shards)
@@ -236,7 +269,7 @@ func (e *engine) place(in *input, p *decode.Packet, f *decode.Frame) (*input, *d
 			in.cms = append(in.cms, CMAt{len(in.packets) - 1, m})
 		}
 	}
-	return in, p
+	return p
 }
 
 // managementOf reads the message that a packet to the management queue pair

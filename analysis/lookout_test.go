@@ -150,7 +150,7 @@ func TestLongTrains(t *testing.T) {
 				v := &view{n: min(batchSize, len(frames)-i)}
 				for j := range v.n {
 					v.frames[j] = frames[i+j]
-					v.goesOn.set(uint(j))
+					v.goesOn.set(j, 1)
 				}
 				o.see(v)
 			}

@@ -121,7 +121,7 @@ func inputOf(ps []decode.Packet) *input {
 			last = middle
 		}
 		if p.Op.Is(ib.IsFirst|ib.IsMiddle) && (q.Op == middle || q.Op == last) && p.Src == q.Src && p.Dst == q.Dst && p.QP == q.QP && p.ECN == q.ECN {
-			in.goesOn.set(uint(i))
+			in.goesOn.set(i, 1)
 		}
 	}
 	return in
@@ -187,7 +187,7 @@ func TestTrainsTakenAtOnce(t *testing.T) {
 func TestTrainEnds(t *testing.T) {
 	in := &input{}
 	for _, i := range []int{1, 2, 3, 10, 62, 63, 64, 65, 128, 129, 130, 255} {
-		in.goesOn.set(uint(i))
+		in.goesOn.set(i, 1)
 	}
 	for at, want := range map[int]int{0: 4, 1: 4, 3: 4, 4: 5, 9: 11, 61: 66, 63: 66, 64: 66, 127: 131, 254: 256, 255: 256, 300: 301} {
 		if got := in.goesOn.train(at); got != want {
@@ -208,5 +208,20 @@ func TestLookingAheadNumbersNoTags(t *testing.T) {
 	p.VLAN = 8
 	if s.warm(&input{packets: []decode.Packet{p}}); tags.n != 1 {
 		t.Errorf("%d tags are numbered, of which one has come", tags.n)
+	}
+}
+
+func TestMarksAcrossWords(t *testing.T) {
+	for from := range 2 * 64 {
+		for n := range atATime + 1 {
+			var got, want marks
+			got.set(from, n)
+			for i := from; i < from+n; i++ {
+				want[i/64] |= 1 << (i % 64)
+			}
+			if got != want {
+				t.Fatalf("%d from %d: %x, not %x", n, from, got, want)
+			}
+		}
 	}
 }

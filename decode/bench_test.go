@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/rocescope/rocescope/decode/ib"
@@ -45,19 +46,23 @@ func BenchmarkDecode(b *testing.B) {
 			f.Len += 4096 // cut by a snap length, not trimmed
 			b.ReportAllocs()
 			for b.Loop() {
-				d.train.words = 0
 				d.Decode(f, &p)
 			}
 		})
 	}
 	b.Run("train", func(b *testing.B) {
 		var d Decoder
-		var p Packet
+		ps := make([]Packet, 64)
 		f := frameOf(LinkEthernet, plain[:96])
 		f.Len = len(plain)
+		frames := slices.Repeat([]Frame{*f}, len(ps))
+		d.Decode(f, &ps[0])
 		b.ReportAllocs()
 		for b.Loop() {
-			d.Decode(f, &p)
+			if d.GoOn(frames, ps) != len(ps) {
+				b.Fatal("a frame does not go on")
+			}
 		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ps)), "ns/frame")
 	})
 }

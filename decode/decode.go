@@ -16,8 +16,7 @@ type Decoder struct {
 	icrc ib.ICRC
 	bth  ib.BTH // read here, where it need not be cleared before
 
-	train  train
-	goesOn bool
+	train train
 }
 
 // network is what the transport must know of the header below it. It lives in
@@ -36,9 +35,6 @@ type network struct {
 // trims packets cuts frames without correcting any length. Bytes behind the
 // packet (Ethernet padding, frame check sequence) are ignored.
 func (d *Decoder) Decode(f *Frame, p *Packet) Status {
-	if d.goesOn = d.train.next(d, f, p); d.goesOn {
-		return p.Status
-	}
 	d.train.words = 0
 	*p = Packet{}
 	p.Time, p.Frame, p.Iface = f.Time, f.Number, f.Iface

@@ -40,12 +40,19 @@ func shapeOf(n *network, bth int, p *Packet) trainShape {
 	return s
 }
 
-// GoesOn reports whether the frame decoded last goes on with the message of the
-// frame before it: as MIDDLE or LAST of its kind that carries no extension header,
-// with every field of Packet the same but Time, Frame, Len, CapLen, IPID, Op,
-// AckReq, PadCnt, PSN, PayloadLen, PayloadOff and ICRCVal, and the extension
-// headers that only the first packet of a message has. Its PSN may be any.
-func (d *Decoder) GoesOn() bool { return d.goesOn }
+// GoOn reads frames into packets as Decode would, as long as each goes on with the
+// message of the one before, to begin with the frame decoded last, and returns how many
+// do: a MIDDLE or LAST of its kind that carries no extension header, with every field
+// of Packet the same but Time, Frame, Len, CapLen, IPID, Op, AckReq, PadCnt, PSN,
+// PayloadLen, PayloadOff and ICRCVal, and the extension headers that only the first
+// packet of a message has. Its PSN may be any.
+func (d *Decoder) GoOn(frames []Frame, ps []Packet) int {
+	n := 0
+	for n < len(frames) && n < len(ps) && d.train.next(d, &frames[n], &ps[n]) {
+		n++
+	}
+	return n
+}
 
 // begin keeps the headers of a packet that others of its message may follow.
 func (t *train) begin(d *Decoder, p *Packet, data []byte, bth int) {

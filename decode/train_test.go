@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/rocescope/rocescope/decode/ib"
@@ -50,22 +51,25 @@ func TestDecodeTrains(t *testing.T) {
 		{"in a tunnel, whose lengths hold the last one up, and too long", tunnel, ib.WriteFirst, 0},
 	} {
 		for _, snap := range []int{1 << 16, 96} {
-			var d Decoder
-			on := 0
+			var frames []Frame
+			var wants []Packet
 			for i, b := range message(c.op, 5, c.wrap) {
-				f, p, want := frameOf(LinkEthernet, b), dirty(), Packet{}
+				f, want := frameOf(LinkEthernet, b), Packet{}
 				f.Data = b[:min(snap, len(b))]
 				f.Number, f.Time = uint64(i), int64(1000*i)
-				d.Decode(f, &p)
-				if new(Decoder).Decode(f, &want); p != want {
-					t.Errorf("%s, frame %d of %d bytes is read\n%+v, not\n%+v", c.name, i, len(f.Data), p, want)
-				}
-				if d.GoesOn() {
-					on++
-				}
+				new(Decoder).Decode(f, &want)
+				frames, wants = append(frames, *f), append(wants, want)
 			}
-			if on != c.on {
-				t.Errorf("%s: %d frames go on with the message, not %d", c.name, on, c.on)
+			var d Decoder
+			p := dirty()
+			ps := []Packet{p, p, p, p, p, p}
+			d.Decode(&frames[0], &ps[0])
+			n := d.GoOn(frames[1:], ps[1:])
+			if n != c.on || !slices.Equal(ps[:n+1], wants[:n+1]) {
+				t.Errorf("%s: %d frames go on with the message, not %d, or are read otherwise:\n%+v\n%+v", c.name, n, c.on, ps[:n+1], wants)
+			}
+			if d.Decode(&frames[4], &p); p != wants[4] || d.GoOn(frames[1:], ps) != 0 {
+				t.Errorf("%s: behind a train a frame is read\n%+v, not\n%+v, or others go on with it", c.name, p, wants[4])
 			}
 		}
 	}
@@ -112,12 +116,22 @@ func TestDecodeEndOfTrain(t *testing.T) {
 		d.Decode(f, &p)
 		f.Data = bytes.Clone(frame)
 		f.Data[c.off] = c.value
-		d.Decode(f, &p)
+		goes := goOn(&d, f, &p)
 		new(Decoder).Decode(f, &want)
-		if p != want || d.GoesOn() != c.goes {
-			t.Errorf("another %s: goes on is %v, read\n%+v, not\n%+v", c.name, d.GoesOn(), p, want)
+		if p != want || goes != c.goes {
+			t.Errorf("another %s: goes on is %v, read\n%+v, not\n%+v", c.name, goes, p, want)
 		}
 	}
+}
+
+// goOn reads a frame that may go on with the one decoded last.
+func goOn(d *Decoder, f *Frame, p *Packet) bool {
+	ps := []Packet{dirty()}
+	goes := d.GoOn([]Frame{*f}, ps) == 1
+	if *p = ps[0]; !goes {
+		d.Decode(f, p)
+	}
+	return goes
 }
 
 // FuzzTrain reads a frame, and then one like it, which must say what it says alone.
@@ -134,12 +148,12 @@ func FuzzTrain(f *testing.F) {
 		var p, q Packet
 		frame := frameOf(LinkType(link), data)
 		for range 2 {
-			d.Decode(frame, &p)
+			goes := goOn(&d, frame, &p)
 			fresh = Decoder{}
 			if fresh.Decode(frame, &q); p != q {
-				t.Fatalf("goes on is %v:\n%+v\nalone:\n%+v", d.GoesOn(), p, q)
+				t.Fatalf("goes on is %v:\n%+v\nalone:\n%+v", goes, p, q)
 			}
-			if p.Status != RoCE && d.GoesOn() {
+			if p.Status != RoCE && goes {
 				t.Fatalf("a frame that is %v goes on with a message", p.Status)
 			}
 			next := bytes.Clone(data)

@@ -57,7 +57,7 @@ func (s *shard) wait(b *bundle, r *row, p *decode.Packet) {
 // spared keeps the room of packets that waited for those that will: at first all
 // pairs of hosts have some, each only for a while.
 func (s *shard) spared(room []heldPacket) {
-	const many, large = 64, 256
+	const many, large = 32, 64
 	if n := cap(room); n > 0 && n <= large && len(s.spare) < many {
 		clear(room[:n])
 		s.spare = append(s.spare, room[:0])

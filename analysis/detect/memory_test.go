@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/decode"
@@ -16,7 +17,7 @@ import (
 // packet has been read, and of a finished report. Many packets of many rows are
 // what fills memory, so that a word more for each row counts.
 const (
-	stateOfRow  = 2450 // bytes
+	stateOfRow  = 2400 // bytes
 	reportOfRow = 1450
 )
 
@@ -65,8 +66,17 @@ func (s *weighed) Read(f *decode.Frame) error {
 	err := s.Source.Read(f)
 	if err != nil {
 		s.most = inUse()
+		for s.most > s.soon() { // until what is under way to the shards has arrived
+			s.most = inUse()
+		}
 	}
 	return err
+}
+
+// soon is what is in use a little later.
+func (s *weighed) soon() int64 {
+	time.Sleep(50 * time.Millisecond)
+	return inUse()
 }
 
 func inUse() int64 {

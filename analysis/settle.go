@@ -243,7 +243,7 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	}
 	for _, l := range likenesses(&s.cfg.Limits) {
 		rs := b.assignment(gs, dir, l)
-		if rs == nil || !l.alone && keptBack(gs, rs) {
+		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) {
 			continue
 		}
 		for i, r := range rs {
@@ -255,14 +255,20 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 }
 
 // keptBack reports whether the rows of responses, if these are their partners, keep ACKs
-// back for what comes behind: then how soon one follows the last message says little.
-func keptBack(gs, partners []*row) bool {
+// back for what comes behind: then how soon one follows the last message says little,
+// unless those that were not kept back are alike as well.
+func keptBack(gs, partners []*row, same float64) bool {
+	kept := false
+	low, high := int64(math.MaxInt64), int64(0)
 	for i, g := range gs {
-		if slices.ContainsFunc(g.cand, func(c candidate) bool { return c.row == partners[i] && c.kept }) {
-			return true
+		for j := range g.cand {
+			if c := &g.cand[j]; c.row == partners[i] {
+				kept = kept || c.kept
+				low, high = min(low, c.alone), max(high, c.alone)
+			}
 		}
 	}
-	return false
+	return kept && (len(gs) == 1 || low == 0 || float64(high) > float64(low)*(1+same))
 }
 
 // assignment returns the partners of the rows by time, or nil. The round trip is

@@ -22,9 +22,16 @@ type candidate struct {
 	ahead  uint8  // how many of these because it had not asked for that yet
 	lacks  uint8  // how many packets the capture missed if it had
 	last   ib.PSN // of the newest of them
+	owed   ib.PSN // valid iff owes
+	named  ib.PSN // by the newest response
+	heard  bool   // there was one
+	owes   bool   // a response named what the row had not asked for, and has not by now
 	// quickest is the shortest time from the last packet of a message to the
-	// response that acknowledges just that; 0 where there was none.
-	quickest int64
+	// response that acknowledges just that; 0 where there was none. alone is the
+	// same of responses that cannot have been kept back for an earlier message, and
+	// kept whether there was one that may have been.
+	quickest, alone int64
+	kept            bool
 }
 
 // match looks for the row whose requests the response in g answers. It pairs
@@ -34,7 +41,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	b := g.bundle
 	fit := g.cand[:0]
 	for _, c := range g.cand {
-		if c.stays(g, p) {
+		if c.stays(g, p, s.cfg.Limits.PeerMissed) {
 			fit = append(fit, c)
 		}
 	}
@@ -47,7 +54,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 			if known && r.win.number <= g.looked {
 				break // they stand in the order of their first request
 			}
-			if c := (candidate{row: r}); c.stays(g, p) {
+			if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
 				fit = append(fit, c)
 			}
 		}
@@ -177,13 +184,17 @@ func (r *row) hasTwin() bool {
 }
 
 // stays reports whether the candidate remains one, now that the response in g
-// has come. One that fits most responses may have lost packets to the capture.
-func (c *candidate) stays(g *row, p *decode.Packet) bool {
+// has come. One that fits most responses may have lost packets to the capture; so may
+// another, as long as these are few (Limits.PeerMissed).
+func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 	r := c.row
 	if r.peer != nil || r.retired || r.suspect || r.transport != g.transport || r.bundle.tags.apart(r.vlan, g.vlan) || !r.win.set {
 		return false
 	}
-	if c.fits(g, p) {
+	c.settleDebt()
+	fits := c.fits(g, p)
+	c.named, c.heard = p.PSN, true
+	if fits {
 		c.fitted = inc(c.fitted)
 		return true
 	}
@@ -194,8 +205,28 @@ func (c *candidate) stays(g *row, p *decode.Packet) bool {
 	c.struck = inc(c.struck)
 	if ahead >= 0 {
 		c.ahead, c.lacks = inc(c.ahead), uint8(min(255, int32(c.lacks)+ahead+1))
+		c.owed, c.owes = p.PSN, true
 	}
-	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted) || !c.contradicted() && c.lacks <= missedOften
+	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted) || !c.contradicted() && int(c.lacks) <= missed
+}
+
+// settleDebt weighs a response that named a packet which the row had not sent by then,
+// once the row has gone on: if it left that packet out, the capture missed it; if it sent
+// it only then, the response was for somebody else.
+func (c *candidate) settleDebt() {
+	w := &c.row.win
+	if !c.owes || !c.owed.Before(w.high) {
+		return
+	}
+	c.owes = false
+	switch {
+	case len(w.log) == 0 || c.owed.Before(w.log[0].start): // fallen out of the log
+	case w.find(c.owed) != nil:
+		c.ahead-- // so that it is contradicted
+	default:
+		c.struck, c.ahead, c.lacks = c.struck-c.ahead, 0, 0
+		c.fitted = inc(c.fitted)
+	}
 }
 
 // contradicted reports whether some response did not fit the candidate, and nothing that
@@ -203,12 +234,8 @@ func (c *candidate) stays(g *row, p *decode.Packet) bool {
 func (c *candidate) contradicted() bool { return c.struck > c.ahead }
 
 // missedAtMost is how many PSNs a response may lie ahead of a row's requests
-// because the capture missed these, and missedOften how many it may miss for all
-// responses together where few fit.
-const (
-	missedAtMost = 16
-	missedOften  = 3
-)
+// because the capture missed these.
+const missedAtMost = 16
 
 // fits reports whether the response in g may answer the candidate's requests.
 func (c *candidate) fits(g *row, p *decode.Packet) bool {
@@ -221,7 +248,8 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	if m == nil {
 		return true // fallen out of the log, or a hole
 	}
-	if rtt := r.minRTT(); rtt > 0 && r.knowsRTT() && p.Time-m.time < rtt/2 && p.PSN == m.end.Add(-1) {
+	prompt := !m.follows || c.heard && !m.prior.After(c.named)
+	if rtt := r.minRTT(); rtt > 0 && r.knowsRTT() && p.Time-m.time < rtt/2 && prompt && p.PSN == m.end.Add(-1) {
 		return false // it was sent too short a while ago
 	}
 	switch {
@@ -234,8 +262,13 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	case m.kind&(ib.AnsweredByRead|ib.IsAtomic) != 0:
 		return false
 	}
-	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) && (c.quickest == 0 || d < c.quickest) {
-		c.quickest = d
+	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) {
+		c.quickest = least(c.quickest, d)
+		if prompt {
+			c.alone = least(c.alone, d)
+		} else {
+			c.kept = true
+		}
 	}
 	if !p.HasExt {
 		return true // the count is cut off

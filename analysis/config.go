@@ -259,6 +259,22 @@ type Limits struct {
 	StragglerBothSteps  int
 	StragglerBothLate   float64
 	StragglerBothChance float64
+	// PeerSame is how far apart, as a share, the least round trips of true pairs of
+	// queue pairs between two hosts lie, where nothing but their traffic tells who
+	// answers whom: all share the way and the adapters, and the least of several
+	// answers leaves out what queues add. In the simulated fabrics, with queues and
+	// losses, they lie within a hundredth.
+	PeerSame float64
+	// PeerAnswers is of how many answers that round trip must be the least: one in
+	// eight finds no queue, where half the ways are busy at three switches. Twice as
+	// many are needed where round trips lie farther apart than PeerSame, and half as
+	// many where those of all others are clearly off.
+	PeerAnswers int
+	// PeerMissed is how many requests the capture may lack for a queue pair to remain
+	// a possible partner, where most answers do not fit it: a tap that drops one
+	// packet in a hundred lacks as many in a few hundred, longer than it takes for
+	// answers to tell. Requests that the capture is seen to lack do not count.
+	PeerMissed int
 }
 
 // Defaults returns the configuration of a plain run on n cores.
@@ -340,6 +356,9 @@ func Defaults(workers int) *Config {
 			PauseSilence:        4,
 			PauseQuiet:          0.25,
 			MemberShare:         0.9,
+			PeerSame:            0.01,
+			PeerAnswers:         8,
+			PeerMissed:          3,
 		},
 	}
 }

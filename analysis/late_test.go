@@ -178,6 +178,12 @@ func TestPacketsThatAResendOvertook(t *testing.T) {
 			rows:   map[string]string{"A": "messages=27"},
 		},
 		{
+			name:   "one of before that strays into a pass is none of it, also where the next of the pass is lost",
+			script: "A: 0-2 (3) 4-6 (7) 8! B: nak:3 A: 3 +1 late:7 +1 5-6 +1 7-8! B: nak:4 A: 4-8! B: ack:8",
+			want:   "gap@3-4,7 lost_upstream@3-4 out_of_order@7 retransmission_nak@3-4,5-8×2",
+			ids:    noOrder,
+		},
+		{
 			name:   "a tail with a hole that a resend overtook and filled is lost upstream",
 			script: "A: 0-5 (6) (7!) B: nak:3 A: 3 late:7! 4-6 7! B: ack:7",
 			want:   "gap@6 lost_upstream@6 out_of_order@7 lost_downstream@3 retransmission_nak@3-7",

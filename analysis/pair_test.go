@@ -164,6 +164,44 @@ func TestMissingEndsOfMessagesRuleNoPartnerOut(t *testing.T) {
 	}
 }
 
+// TestResponsesAheadOfTheirRequests has a response name what one of two rows alike has
+// not asked for. What that row does next tells whose response it was.
+func TestResponsesAheadOfTheirRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		then                   string
+		struck, contradictions uint8
+	}{
+		"nothing follows":                         {"", 1, 0},
+		"the row leaves out what was named":       {"A: 5 B: ack:5", 0, 0},
+		"it leaves out that alone":                {"A: 3 5 B: ack:5", 0, 0},
+		"it sends that only now":                  {"A: 3-4 B: ack:4", 1, 1},
+		"it sends what comes before that, so far": {"A: 3 B: ack:4", 2, 0},
+	} {
+		s := newScript(overIPv6, 5000)
+		s.say("A: 0-2! A2: 0-7! B: ack:2 ack:4").say(c.then)
+		g := newShard(Defaults(1), nil)
+		g.process(&input{packets: s.packets})
+		checked := false
+		for _, b := range g.bundles {
+			b.settleDebts()
+			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
+				for _, x := range r.cand {
+					if r.qp != queuePair("A") || x.row.qp != queuePair("B") {
+						continue
+					}
+					checked = true
+					if x.struck != c.struck || x.struck-x.ahead != c.contradictions {
+						t.Errorf("%s: %d responses speak against it, %d of them whatever the capture missed; want %d and %d", name, x.struck, x.struck-x.ahead, c.struck, c.contradictions)
+					}
+				}
+			}
+		}
+		if !checked {
+			t.Errorf("%s: the row is no candidate", name)
+		}
+	}
+}
+
 func TestPairsBySourcePort(t *testing.T) {
 	for _, c := range []struct {
 		name string

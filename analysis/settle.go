@@ -8,7 +8,19 @@ import (
 // settlePairs pairs, at the end, the rows whose partner follows from what is
 // known of all of them.
 func (s *shard) settlePairs(b *bundle) {
+	b.settleDebts()
 	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true) || s.settleOnly(b)) {
+	}
+}
+
+// settleDebts weighs what responses named and rows of requests have passed by now.
+func (b *bundle) settleDebts() {
+	for _, rows := range b.rows {
+		for _, g := range rows {
+			for i := range g.cand {
+				g.cand[i].settleDebt()
+			}
+		}
 	}
 }
 
@@ -22,11 +34,12 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 				continue
 			}
 			g.cand = slices.DeleteFunc(g.cand, func(c candidate) bool { return c.row.peer != nil })
+			left := g.cand
 			if contradicted && g.missedAtLeast(2) {
-				g.cand = best(g.cand)
+				left = best(slices.Clone(left))
 			}
-			if len(g.cand) == 1 && !g.rivalled() && (!g.cand[0].doubtful(g) || b.lastPair(g.dir)) {
-				s.pair(g.cand[0].row, g, byResponses)
+			if len(left) == 1 && !g.rivalled(&left[0]) && (!left[0].doubtful(g) || b.lastPair(g.dir)) {
+				s.pair(left[0].row, g, byResponses)
 				return true
 			}
 		}
@@ -134,7 +147,7 @@ func (s *shard) settleEnding(r *row) {
 	}
 	for _, rows := range r.bundle.rows {
 		for _, g := range rows {
-			if len(g.cand) == 1 && (g == r || g.cand[0].row == r) && !g.rivalled() {
+			if len(g.cand) == 1 && (g == r || g.cand[0].row == r) && !g.rivalled(&g.cand[0]) {
 				s.pair(g.cand[0].row, g, byResponses)
 				return
 			}
@@ -145,8 +158,7 @@ func (s *shard) settleEnding(r *row) {
 // rivalled reports whether the only candidate left may as well be the partner
 // of another row. Where more rows look for a partner than there are partners, one
 // of them lacks it, and a single response that fits is no better than none.
-func (g *row) rivalled() bool {
-	c := &g.cand[0]
+func (g *row) rivalled(c *candidate) bool {
 	seeking, free := g.bundle.left(g.dir)
 	few := c.agreed < 2 && seeking > free
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
@@ -178,25 +190,42 @@ func (b *bundle) lastPair(dir uint8) bool {
 
 // Round trips between two hosts are alike: those of true pairs lie this close
 // together, and a false pair is only ruled out where its own lies this far off. The
-// least of many is more exact.
+// least of many is more exact (Limits.PeerSame).
 const (
 	alike  = 0.05
 	unlike = 0.15
-	same   = 0.01
-	many   = 8
 )
 
 // likeness is how close the round trip of a true pair lies to that of others, how far
 // off that of a false one, and how many answers have to have fitted.
 type likeness struct {
 	near, far float64
-	least     uint8
+	least     int
+	alone     bool // of responses alone that were not kept back
 }
 
-// likenesses are those that tell pairs apart. The closer the true ones lie together,
-// the less the false ones need to be off: to look so much alike by chance, two queue
-// pairs would have to be apart in their sending by just what their ways are.
-var likenesses = []likeness{{alike, unlike, 2 * many}, {same, unlike, many / 2}, {same, alike, many}}
+// of returns the round trip that counts; 0 where there is none.
+func (l *likeness) of(c *candidate) int64 {
+	if l.alone {
+		return c.alone
+	}
+	return c.quickest
+}
+
+// likenesses are those that tell pairs apart, ones for receivers that answer each message
+// first. The closer the true ones lie together, the less the false ones need to be off:
+// to look so much alike by chance, two queue pairs would have to be apart in their
+// sending by just what their ways are.
+func likenesses(l *Limits) (out [6]likeness) {
+	for i, alone := range []bool{false, true} {
+		copy(out[3*i:], []likeness{
+			{alike, unlike, 2 * l.PeerAnswers, alone},
+			{l.PeerSame, unlike, l.PeerAnswers / 2, alone},
+			{l.PeerSame, alike, l.PeerAnswers, alone},
+		})
+	}
+	return out
+}
 
 // settleByTime pairs the rows of one direction by how fast the responses
 // follow the requests: all queue pairs between two hosts share a way, so the
@@ -212,19 +241,34 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	if len(gs) == 0 {
 		return false
 	}
-	for _, l := range likenesses {
-		paired := false
-		for i, r := range b.assignment(gs, dir, l) {
-			if r != nil {
-				s.pair(r, gs[i], byResponses)
-				paired = true
-			}
+	for _, l := range likenesses(&s.cfg.Limits) {
+		rs := b.assignment(gs, dir, l)
+		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) {
+			continue
 		}
-		if paired {
-			return true
+		for i, r := range rs {
+			s.pair(r, gs[i], byResponses)
 		}
+		return true
 	}
 	return false
+}
+
+// keptBack reports whether the rows of responses, if these are their partners, keep ACKs
+// back for what comes behind: then how soon one follows the last message says little,
+// unless those that were not kept back are alike as well.
+func keptBack(gs, partners []*row, same float64) bool {
+	kept := false
+	low, high := int64(math.MaxInt64), int64(0)
+	for i, g := range gs {
+		for j := range g.cand {
+			if c := &g.cand[j]; c.row == partners[i] {
+				kept = kept || c.kept
+				low, high = min(low, c.alone), max(high, c.alone)
+			}
+		}
+	}
+	return kept && (len(gs) == 1 || low == 0 || float64(high) > float64(low)*(1+same))
 }
 
 // assignment returns the partners of the rows by time, or nil. The round trip is
@@ -243,7 +287,8 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 	var found []*row
 	clear := false
 	for _, c := range gs[0].cand {
-		rs := closest(gs, float64(c.quickest), l.near)
+		rtt := float64(l.of(&c))
+		rs := closest(gs, rtt, l)
 		switch {
 		case slices.Contains(rs, nil) || slices.Contains(distinct(slices.Clone(rs)), nil):
 			continue
@@ -251,7 +296,7 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 			return nil
 		}
 		found = rs
-		clear = clear || slices.Equal(rs, partners(gs, float64(c.quickest), l))
+		clear = clear || slices.Equal(rs, partners(gs, rtt, l))
 	}
 	if !clear {
 		return nil
@@ -261,13 +306,14 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 
 // closest returns, for each row, the candidate whose round trip lies closest to rtt;
 // nil where it has none near it.
-func closest(gs []*row, rtt, near float64) []*row {
+func closest(gs []*row, rtt float64, l likeness) []*row {
 	out := make([]*row, len(gs))
 	for i, g := range gs {
-		best := near
-		for _, c := range g.cand {
-			if off := math.Abs(float64(c.quickest)/rtt - 1); c.quickest > 0 && off <= best {
-				out[i], best = c.row, off
+		best := l.near
+		for j := range g.cand {
+			took := l.of(&g.cand[j])
+			if off := math.Abs(float64(took)/rtt - 1); took > 0 && off <= best {
+				out[i], best = g.cand[j].row, off
 			}
 		}
 	}
@@ -301,11 +347,13 @@ func partners(gs []*row, rtt float64, l likeness) []*row {
 // like returns the only candidate whose quickest response took about rtt.
 func (g *row) like(rtt float64, l likeness) *row {
 	var found *row
-	for _, c := range g.cand {
-		off := float64(c.quickest)/rtt - 1
+	for i := range g.cand {
+		c := &g.cand[i]
+		took := l.of(c)
+		off := float64(took)/rtt - 1
 		switch {
-		case c.quickest == 0 || off > l.far || off < -l.far:
-		case found != nil || off > l.near || off < -l.near || c.fitted < l.least:
+		case took == 0 || off > l.far || off < -l.far:
+		case found != nil || off > l.near || off < -l.near || int(c.fitted) < l.least:
 			return nil
 		default:
 			found = c.row

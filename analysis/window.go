@@ -17,6 +17,9 @@ type window struct {
 	gaps uint32 // how often so much was missing that nobody knows how many ended there
 	port uint16
 	set  bool
+	// asked is the newest packet that asked for an ACK, valid iff asks.
+	asks  bool
+	asked ib.PSN
 }
 
 // message is a request message as pairing looks at it.
@@ -27,6 +30,10 @@ type message struct {
 	time       int64  // of the latest packet
 	done       bool   // its last packet was seen
 	gaps       uint32 // how often the count of messages had got lost by then
+	// prior is the newest packet before the latest one of the message that asked for an
+	// ACK, valid iff follows: what answers both may have been kept back for that.
+	prior   ib.PSN
+	follows bool
 }
 
 const logMax = 64
@@ -91,6 +98,10 @@ func (w *window) note(p *decode.Packet, end ib.PSN) {
 		w.ordinal++
 	}
 	m := &w.log[len(w.log)-1]
+	m.prior, m.follows = w.asked, w.asks
+	if p.AckReq && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
+		w.asked, w.asks = p.PSN, true
+	}
 	m.ordinal, m.gaps, m.done = w.ordinal, w.gaps, p.Op.Is(ib.IsLast|ib.IsOnly)
 }
 

@@ -48,7 +48,9 @@ var retransmitRules = []report.Rule{
 		Brief: "a queue pair never answers, though its host is heard",
 		Means: "Requests reach the tap again and again, not one answer comes, and other traffic of the same peer does pass. So the direction is in view: it is that queue pair that says nothing, or nothing reaches it.",
 		Computed: "A row that ends with a packet sent at least 4 (Limits.SilentTries) times after timeouts, no response of its queue pair in the capture, and other frames, RoCE or not, from the same peer to the same host. Chance loses one packet four times in a row only where nothing else would get through either. " +
-			"The count is of queue pairs.",
+			"The count is of queue pairs.\n\n" +
+			"Who answers whom follows from connection management or the UDP source port, or else from what responses name. Where queue pairs count alike, as all that start at PSN 0, round trips tell: those of true pairs differ by 1 % (Limits.PeerSame) at most in the least of 8 (Limits.PeerAnswers) answers. " +
+			"A queue pair stays in question for responses ahead of its requests where the capture would lack no more than 3 (Limits.PeerMissed). Where several assignments remain, the peer is unknown.",
 		Not: "Not capture.one-direction, where nothing from the peer is in view. Not a peer that died at work: one that had answered before is retransmit.exhausted alone. Answers that take another link than the rest of the peer's traffic would look the same, but the sender did not get them either, or it would not repeat.",
 		Do:  "On the peer: `rdma resource show qp` (does the queue pair exist, in RTR or RTS), its GID index (`show_gids`, NCCL_IB_GID_INDEX), VLAN and route of the address, `nft list ruleset` on UDP port 4791. A missing neighbour entry on the way back does it too.",
 	},

@@ -75,6 +75,7 @@ type lastSteps struct {
 	alone int64 // behind the host before it
 	rest  int64 // from the first host's end to that of the last but one
 	share int64 // lateness in thousandths of the step's length, at most 1000 each
+	quiet int64 // the shortest silence behind one of them; 0 none yet
 
 	first, last lastPlace
 }
@@ -179,15 +180,16 @@ func (s *straggler) silence(gap, now int64) {
 		if gap < stepGaps[i] {
 			break
 		}
-		s.close(i)
+		s.close(i, gap)
 		s.steps[i].number++
 		s.steps[i].start = now
 		s.steps[i].hosts = s.steps[i].hosts[:0]
 	}
 }
 
-// close counts a step: who was last, and by how much.
-func (s *straggler) close(i int) {
+// close counts a step that a silence ends, 0 where the capture does: who was last, and
+// by how much.
+func (s *straggler) close(i int, silence int64) {
 	st := &s.steps[i]
 	if len(st.hosts) < stepHosts {
 		return
@@ -218,6 +220,9 @@ func (s *straggler) close(i int) {
 		part.late = new(lastSteps) // once in a host's life
 	}
 	part.late.add(h.last-end, length)
+	if l := part.late; silence > 0 && (l.quiet == 0 || silence < l.quiet) {
+		l.quiet = silence
+	}
 	part.late.alone += s.ends[len(s.ends)-1] - s.ends[len(s.ends)-2]
 	part.late.rest += s.ends[len(s.ends)-2] - s.ends[0]
 	if part.begin != 0 && len(s.begins) > 0 {
@@ -255,14 +260,15 @@ func (s *straggler) Report(r *report.Report) {
 	c := s.copy()
 	steps := report.Table{Name: "steps", Help: "Steps between common silences of at least gap_ns in which a host sent, four hosts or more together.",
 		Keys: []string{"gap_ns", "host"}, Columns: append(columns("", "steps"), columns("ns", "length")...)}
-	last := report.Table{Name: "last", Help: "Steps that a host ended, and how long after the median host.",
+	last := report.Table{Name: "last", Help: "Steps that a host ended, how long after the median host, and the shortest silence behind one.",
 		Keys:    []string{"gap_ns", "host"},
 		Columns: append(append(columns("", "steps"), columns("ns", "lateness", "late_start", "alone", "rest")...), columns("", "lateness_permille")...)}
 	last.Columns = append(last.Columns, report.Column{Name: "first_ns", Unit: "ns", Kind: report.Floor}, report.Column{Name: "last_ns", Unit: "ns", Kind: report.Peak},
-		report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak})
+		report.Column{Name: "first_frame", Kind: report.Floor}, report.Column{Name: "last_frame", Kind: report.Peak},
+		report.Column{Name: "silence", Unit: "ns", Kind: report.Floor})
 	var gaps [len(stepGaps)]string
 	for i, gap := range stepGaps {
-		c.close(i)
+		c.close(i, 0)
 		gaps[i] = strconv.FormatInt(gap, 10)
 	}
 	var slab report.Slab
@@ -276,7 +282,7 @@ func (s *straggler) Report(r *report.Report) {
 			}
 			if l := part.late; l != nil {
 				last.Rows = append(last.Rows, slab.Row([]int64{l.steps, l.ns, l.begin, l.alone, l.rest, l.share,
-					l.first.ns, l.last.ns, int64(l.first.frame), int64(l.last.frame)}, gaps[i], addr))
+					l.first.ns, l.last.ns, int64(l.first.frame), int64(l.last.frame), l.quiet}, gaps[i], addr))
 			}
 		}
 	}

@@ -200,7 +200,7 @@ func upperMedian(xs []int64) int64 {
 }
 
 // The columns of the table "last", in their order; first and last times and frames
-// follow.
+// lie before the silence.
 const (
 	lastCount = iota
 	lastNs
@@ -208,7 +208,17 @@ const (
 	lastAlone
 	lastRest
 	lastShare
+	lastSilence = lastShare + 5
 )
+
+// silenceBehind is the shortest silence that followed a step which a host ended: at least
+// that which cuts the steps.
+func silenceBehind(row []int64, gap int64) int64 {
+	if len(row) <= lastSilence {
+		return gap
+	}
+	return max(gap, row[lastSilence])
+}
 
 // tardiness is a host that others wait for at the end of steps.
 type tardiness struct {
@@ -235,8 +245,8 @@ func (v *pace) late(host string, enough int, least float64, l *analysis.Limits) 
 		return nil
 	case t.ns < l.StragglerExcess:
 		return nil
-	case 2*t.begin > number(v.gap) && 2*row[lastAlone]/row[lastCount] > number(v.gap):
-		return nil // all others have long ended when it begins: nearly a step of its own
+	case min(t.begin, row[lastAlone]/row[lastCount]) > silenceBehind(row, number(v.gap))/2:
+		return nil // all others have long ended when it begins: it may as well be early for the next step
 	}
 	t.alone = float64(row[lastAlone]) / float64(max(1, row[lastRest]))
 	t.chance = byChance(t.last, steps, len(v.steps))

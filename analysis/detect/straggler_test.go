@@ -95,6 +95,8 @@ func TestStragglersAndWhatLooksLikeThem(t *testing.T) {
 		{"the same, in two steps", collective{hosts: 8, steps: 2, slow: 5, messages: 12, after: 10 * usec, ack: 40 * usec}, false},
 		{"one that begins when the others have long ended, and not much sooner than the next step", collective{hosts: 8, steps: 12, slow: 5, messages: 1, late: 18 * usec, pause: 21 * usec}, false},
 		{"the same, where silence parts the steps clearly", collective{hosts: 8, steps: 12, slow: 5, messages: 1, late: 18 * usec, pause: 110 * usec}, true},
+		{"one that begins late by a third of a silence that is longer than what cuts the steps", collective{hosts: 8, steps: 12, slow: 5, late: 400 * usec, pause: 1_800 * usec}, true},
+		{"the same, late by more than half of the silence", collective{hosts: 8, steps: 12, slow: 5, late: 450 * usec, pause: 700 * usec}, false},
 		{"too few peers", collective{hosts: 3, steps: 12, slow: 2, ack: 60 * usec, late: 50 * usec}, false},
 	} {
 		r := findings(t, test.play.play())

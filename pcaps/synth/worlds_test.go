@@ -152,3 +152,34 @@ func upTo(n int) []int {
 	}
 	return out
 }
+
+// TestAnAnswerTwiceMayBeACopyAsWellAsItsRequest delays a packet until just before the
+// one that a NAK calls for, so that it arrives twice and is acknowledged twice, or loses
+// the one called for, while a mirror copies the late packet and its ACK: the tap sees the
+// same.
+func TestAnAnswerTwiceMayBeACopyAsWellAsItsRequest(t *testing.T) {
+	play := func(faults ...synth.Fault) (*synth.Scenario, *synth.Capture) {
+		s := &synth.Scenario{
+			Seed: 1, Network: synth.Network{Delay: 5 * us, IDs: synth.ConstantIDs}, Tap: synth.AtHost(2), Faults: faults,
+			Connections: []synth.Connection{{From: 1, To: 2, PathMTU: 1024, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(2000).Times(12).Every(60 * us)}}},
+		}
+		return s, synth.Run(s)
+	}
+	fifth, again := synth.Requests(1).Number(5), synth.Requests(1).Again(1)
+	_, resent := play(synth.Lose(fifth))
+	_, whole := play()
+	const gap = 350 * time.Nanosecond // what a mirror takes for a copy
+	turn := time.Duration(passings(t, resent, 4)[0] - passings(t, whole, 4)[0])
+	late := synth.Delay(fifth, turn-gap)
+	s, twice := play(late)
+	_, copied := play(late, synth.Lose(again), synth.Double(fifth), synth.Double(synth.Acks(1).Number(4)))
+	if !sameFrames(twice, copied) {
+		t.Error("the captures differ")
+	}
+	answers := func(c *synth.Capture) *synth.Row { return &c.Truth.Rows[1] }
+	one, other := answers(twice), answers(copied)
+	if n, open := one.Counts["mirror_duplicates"], one.Opened("mirror_duplicates"); n != 0 || open != 1 || other.Counts["mirror_duplicates"] != n+open {
+		t.Errorf("%d ACKs are copies for certain and %d open, where a mirror copies %d", n, open, other.Counts["mirror_duplicates"])
+	}
+	compare(t, "the ACKs", one, rowsByName(analyze(t, s, twice))[rowName(one.Src, one.Dst, one.DestQP)])
+}

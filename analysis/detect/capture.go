@@ -34,6 +34,7 @@ type progress struct {
 func newCapture(*analysis.Config) analysis.Observer { return &capture{} }
 
 func (c *capture) Observe(b *analysis.Batch) {
+	c.flows.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

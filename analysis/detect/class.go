@@ -84,6 +84,7 @@ func newClass(*analysis.Config) analysis.Observer {
 }
 
 func (c *class) Observe(b *analysis.Batch) {
+	c.flows.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

@@ -59,6 +59,7 @@ func newCongestion(c *analysis.Config) analysis.Observer {
 }
 
 func (c *congestion) Observe(b *analysis.Batch) {
+	c.flows.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		if !r.Counts() {

@@ -98,6 +98,7 @@ func newConnection(c *analysis.Config) analysis.Observer {
 }
 
 func (c *connection) Observe(b *analysis.Batch) {
+	c.rows.warm(b)
 	cms := b.CMs
 	for i := range b.Streaks {
 		r := &b.Streaks[i]

@@ -44,6 +44,7 @@ type placeLoad struct {
 func newECMP(c *analysis.Config) analysis.Observer { return &ecmp{limits: c.Limits} }
 
 func (e *ecmp) Observe(b *analysis.Batch) {
+	e.first.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		if r.Flow == analysis.NoFlow {

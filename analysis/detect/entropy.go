@@ -47,6 +47,7 @@ const entropyPorts = 31
 func newEntropy(*analysis.Config) analysis.Observer { return &entropy{} }
 
 func (e *entropy) Observe(b *analysis.Batch) {
+	e.first.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

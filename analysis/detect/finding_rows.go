@@ -13,7 +13,10 @@ import (
 //
 // What every packet of a row touches belongs into one such list, as little of it
 // as will do; what few rows need into another, or behind a pointer.
-type perRow[T any] struct{ pages []*[rowsOfPage]T }
+type perRow[T any] struct {
+	pages []*[rowsOfPage]T
+	read  T // by warm, so that it is not read in vain
+}
 
 const rowsOfPage = 256
 
@@ -25,6 +28,22 @@ func (l *perRow[T]) at(id analysis.FlowID) *T {
 		l.page(n)
 	}
 	return &l.pages[n][uint(id)%rowsOfPage]
+}
+
+// manyPages is from how many pages on elements are read ahead: fewer stay in the cache.
+const manyPages = 8
+
+// warm reads the elements of a batch's rows before they are used, one behind the
+// other with nothing that waits for one, so that the memory serves many at a time.
+func (l *perRow[T]) warm(b *analysis.Batch) {
+	if len(l.pages) < manyPages {
+		return
+	}
+	for i := range b.Streaks {
+		if x := l.known(b.Streaks[i].Flow); x != nil {
+			l.read = *x
+		}
+	}
 }
 
 // page makes a page.

@@ -42,6 +42,7 @@ type headerBits struct {
 func newHeader(*analysis.Config) analysis.Observer { return &header{} }
 
 func (h *header) Observe(b *analysis.Batch) {
+	h.flows.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

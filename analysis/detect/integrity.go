@@ -49,6 +49,7 @@ func newIntegrity(*analysis.Config) analysis.Observer {
 }
 
 func (n *integrity) Observe(b *analysis.Batch) {
+	n.states.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

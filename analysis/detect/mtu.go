@@ -52,6 +52,7 @@ type payloadSize struct{ bytes, n, firstFrame, lastFrame, firstNs, lastNs int64 
 func newMTU(*analysis.Config) analysis.Observer { return &mtu{} }
 
 func (m *mtu) Observe(b *analysis.Batch) {
+	m.flows.warm(b)
 	for i := range b.CMs {
 		c := &b.CMs[i]
 		if id := b.Flow[c.Index]; id != analysis.NoFlow && c.CM.Attr == ib.AttrREQ && c.CM.PathMTU.Bytes() > 0 {

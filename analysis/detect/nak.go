@@ -60,6 +60,7 @@ type request struct {
 func newNAK(*analysis.Config) analysis.Observer { return &nak{} }
 
 func (n *nak) Observe(b *analysis.Batch) {
+	n.asked.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

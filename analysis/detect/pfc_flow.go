@@ -59,6 +59,7 @@ type pfcQuiet struct {
 func newPFC(c *analysis.Config) analysis.Observer { return &pfc{cfg: c} }
 
 func (o *pfc) Observe(b *analysis.Batch) {
+	o.flows.warm(b)
 	for i := range b.Streaks {
 		r := &b.Streaks[i]
 		p := b.Head(r)

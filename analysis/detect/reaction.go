@@ -94,6 +94,7 @@ func newReaction(c *analysis.Config) analysis.Observer {
 }
 
 func (r *reaction) Observe(b *analysis.Batch) {
+	r.flows.warm(b)
 	for i := range b.Streaks {
 		run := &b.Streaks[i]
 		p := b.Head(run)

@@ -372,36 +372,44 @@ const warmRows = 2048
 // nothing that waits for it, so that the memory serves many at a time.
 func (s *shard) warm(in *input) {
 	var sum uint32
-	for i := 0; i < len(in.packets); i = in.goesOn.train(i) {
-		p := &in.packets[i]
-		if p.Status != decode.RoCE {
-			continue
+	for i := 0; i < len(in.packets); {
+		p, to := &in.packets[i], min(in.goesOn.train(i), len(in.packets))
+		if p.Status == decode.RoCE {
+			if r := s.index.likely(hashOf(p)); r != nil {
+				sum += r.warm(p, to-i)
+			}
 		}
-		if r := s.index.likely(hashOf(p)); r != nil {
-			sum += r.warm(p)
-		}
+		i = to
 	}
 	s.warmed = sum
 }
 
-func (r *row) warm(p *decode.Packet) uint32 {
-	n := r.bundle.id + uint32(r.count.LastNs) + uint32(r.req.high) + uint32(r.rsp.high)
+// warm reads what n packets of a message will ask for, of every line of memory a word.
+func (r *row) warm(p *decode.Packet, n int) uint32 {
+	sum := r.bundle.id + uint32(r.bundle.unsure) + uint32(r.count.Frames) + uint32(r.count.LastNs) + uint32(r.win.high) + r.win.gaps +
+		uint32(r.req.high) + uint32(r.req.newest) + uint32(r.rsp.high) + r.tries
 	seen := &r.rsp.recent
 	if p.Op.Is(ib.IsRequest) {
 		seen = &r.req.recent
 	}
-	if len(seen.slots) > 0 {
-		n += uint32(seen.slots[seen.first(p.PSN)].psn)
+	sum += seen.warm(p.PSN, n)
+	if rec := r.req.rec; rec != nil {
+		sum += uint32(rec.reads.from) + uint32(rec.lastResend) + uint32(rec.pass.start)
 	}
-	if r.req.rec != nil {
-		n += uint32(r.req.rec.reads.from)
+	if m := r.req.sent; m != nil {
+		sum += uint32(m.want)
 	}
 	if r.peer != nil {
 		q := &r.peer.req
-		n += uint32(q.una)
-		if len(q.recent.slots) > 0 {
-			n += uint32(q.recent.slots[q.recent.first(p.PSN)].psn)
-		}
+		sum += uint32(q.una) + uint32(q.newest) + q.recent.warm(p.PSN, 1)
 	}
-	return n
+	return sum
+}
+
+// warm reads the slots of n packets, two to a line of memory.
+func (c *recent) warm(psn ib.PSN, n int) (sum uint32) {
+	for i := 0; i < min(n, len(c.slots)); i += 2 {
+		sum += uint32(c.slots[c.first(psn.Add(int32(i)))].psn)
+	}
+	return sum
 }

@@ -152,3 +152,27 @@ func upTo(n int) []int {
 	}
 	return out
 }
+
+// TestOnlyTheFirstReadOfAPassTellsOfItsResponse loses the last response to a READ
+// behind the tap, and in the other world the first one to a later READ as well, which
+// is asked for again in any case: the captures are the same.
+func TestOnlyTheFirstReadOfAPassTellsOfItsResponse(t *testing.T) {
+	play := func(lost ...int) (*synth.Capture, *synth.Row) {
+		c := synth.Run(&synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(2), Network: synth.Network{Delay: 5 * us},
+			Connections: []synth.Connection{{From: 1, To: 2, Work: []synth.Work{synth.Read(3000).Times(3)}}},
+			Faults:      []synth.Fault{synth.Lose(synth.ReadResponses(1).Number(lost...)).AfterTap()},
+		})
+		return c, &c.Truth.Rows[1]
+	}
+	one, last := play(3)
+	other, both := play(3, 7)
+	if !sameFrames(one, other) {
+		t.Fatal("the captures differ")
+	}
+	for _, row := range []*synth.Row{last, both} {
+		if n, open := row.Counts["response_lost_downstream"], row.Opened("response_lost_downstream"); n != 1 || open == 0 {
+			t.Errorf("%d responses lost for certain and %d open", n, open)
+		}
+	}
+}

@@ -228,7 +228,7 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || n.time <= e.last || e.end == p.PSN.Add(1) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op.Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}

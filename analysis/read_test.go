@@ -259,6 +259,11 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: atomic:2 B: aack:2 +12 ack:2 A: +9 atomic:2 B: aack:2",
 			want:   "retransmission_implied@2",
 		},
+		{
+			name:   "an ACK of a READ's last PSN is no response that has come",
+			script: mtu + "A: read:2x2 read:4x2 6! B: (rfirst:2) rlast:3 A: read:2x2 read:4x2 6! B: resp:4-5 ack:5 ack:6 resp:2-3 rfirst:4 A: read:4x2 6! B: rlast:5 ack:6 resp:4-5 ack:6",
+			want:   "retransmission_implied@2,4×2,6×2 spurious_retransmission@6 response_gap@2 response_lost_upstream@2 response_lost_downstream@4 response_retransmission@2-3,4-5×2",
+		},
 	})
 }
 

@@ -24,6 +24,11 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "gap@3 out_of_order@3 needless_nak@3",
 		},
 		{
+			name:   "a NAK for what drew the one before asks for a resend that was lost",
+			script: "A: (0!) 1! B: nak:0 A: 0! (1!) +20 2! B: nak:1 A: 1! 2! B: ack:2",
+			want:   "gap@0-1 lost_upstream@0-1 retransmission_nak@0-2",
+		},
+		{
 			name:   "a NAK overtaken by an ACK beyond is reordering",
 			script: "A: 0-6! B: nak:3 ack:6",
 			want:   "needless_nak@3",

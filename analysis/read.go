@@ -120,6 +120,7 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	rec := r.req.rec
 	rd := &rec.reads
+	rd.holes.part(p.PSN)
 	for i := range rd.holes.list {
 		if h := &rd.holes.list[i]; h.fate == fateOpen && !h.start.Before(p.PSN) || h.has(p.PSN) {
 			h.naked = true
@@ -167,6 +168,9 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			v, _ := s.lateResponse(r, g, p)
 			return v
 		}
+	}
+	if i < 0 {
+		i = rd.neverAnswered(p.PSN)
 	}
 	if i < 0 {
 		i = rd.covering(p)
@@ -259,6 +263,22 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 		}
 	}
 	return i
+}
+
+// neverAnswered returns the newest READ from psn on that seemed to be refused, and
+// is answered now: it had come behind what the NAK was drawn by. It returns -1 where
+// there is none.
+func (rd *reads) neverAnswered(psn ib.PSN) int {
+	if rd.holes.openAt(psn, -1) != nil || rd.seen && psn.Before(rd.high) {
+		return -1
+	}
+	for k := len(rd.list) - 1; k >= 0; k-- {
+		if e := &rd.list[k]; e.done && e.first == 0 && e.start == psn && e.cursor == psn {
+			rd.revive(k)
+			return k
+		}
+	}
+	return -1
 }
 
 // advance moves every READ that expects the packet: one and the same response

@@ -176,3 +176,41 @@ func TestOnlyTheFirstReadOfAPassTellsOfItsResponse(t *testing.T) {
 		}
 	}
 }
+
+// TestALostResendAloneLooksLikeALostNAK loses a packet and what is sent again for it;
+// or a NAK behind the tap, while another connection sends a packet, which has the number
+// that the resend would have had, and the timer is longer by what the NAK has it begin
+// anew: the tap sees the same.
+func TestALostResendAloneLooksLikeALostNAK(t *testing.T) {
+	lost := synth.Lose(synth.Requests(1).Number(5))
+	play := func(timer time.Duration, more []synth.Work, faults ...synth.Fault) *synth.Capture {
+		return synth.Run(&synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(2), Network: synth.Network{Delay: 5 * us}, Faults: append(faults, lost),
+			Connections: []synth.Connection{
+				{From: 1, To: 2, FirstTimeout: timer, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(40).Every(2 * us)}},
+				{From: 1, To: 3, Work: more},
+			},
+		})
+	}
+	const timer = 500 * us
+	one := play(timer, nil, synth.Lose(synth.Requests(1).Again(1)))
+	nak := synth.Lose(synth.Acks(1).Number(5)).AfterTap()
+	for at := time.Duration(0); at < 40*us; at += us / 2 {
+		more := []synth.Work{synth.Write(200).After(at)}
+		other := play(timer, more, nak)
+		longer := time.Duration(passings(t, one, 4)[0] - passings(t, other, 4)[0])
+		if other = play(timer+longer, more, nak); !sameFrames(one, other) {
+			continue
+		}
+		for _, row := range []*synth.Row{firstRow(one), firstRow(other)} {
+			if row.Counts["lost_upstream"] != 1 {
+				t.Errorf("%v, open %v", row.Counts, row.Open)
+			}
+		}
+		if firstRow(one).Opened("lost_upstream") == 0 {
+			t.Error("that the resend was lost is said to be known")
+		}
+		return
+	}
+	t.Error("the captures differ")
+}

@@ -232,7 +232,7 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op.Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op.Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
@@ -247,6 +247,16 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		}
 	}
 	return found
+}
+
+// took reports whether a response was taken for another READ than the one at index i.
+func (rd *reads) took(n *sighting, i int) bool {
+	for k := range rd.list {
+		if e := &rd.list[k]; k != i && !e.borrowed && e.first != 0 && e.first <= n.time && n.time <= e.last && !n.psn.Before(e.start) && n.psn.Before(e.cursor) {
+			return true
+		}
+	}
+	return false
 }
 
 // notRefused returns the READ that a response answers where it comes too soon to

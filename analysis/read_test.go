@@ -274,6 +274,11 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: 2-3 read:4x3 B: nak:3 +1 rfirst:4 rmid:5 (rlast:6) A: +20 7! B: ack:7 A: +30 8! B: ack:8",
 			want:   "needless_nak@3 response_gap@6 response_not_captured@6",
 		},
+		{
+			name:   "what another repetition of a READ was answered with is not what this one was",
+			script: mtu + "A: read:2x2 read:4x3 7! B: (rfirst:2) rlast:3 A: read:2x2 read:4x3 7! +2 read:2x2 read:4x3 7! B: resp:4-6 ack:7 resp:2-3 resp:4-6 ack:7 resp:2-3 rfirst:4 A: read:4x3 B: +-9 rmid:5 rlast:6 ack:7 resp:4-6",
+			want:   "retransmission_implied@2×2,4×3,7×2 response_gap@2 response_lost_upstream@2 response_lost_downstream@4 response_retransmission@2-3×2,4-6×3",
+		},
 	})
 }
 

@@ -26,41 +26,10 @@ func (s *stream) resends(c *counter) {
 }
 
 // goesOn reports whether the packet captured as number n goes on with a pass
-// where the one before it stood. Where all requests of the pass so far look like
-// copies, each as far behind its original as the first, a mirror may have made them.
+// where the one before it stood.
 func (s *stream) goesOn(x *record, n int) bool {
-	places := s.inPlaces()
-	for m := n - 1; m >= 0; m-- {
-		y := places[m]
-		if y.packet.pass != x.packet.pass || y.packet.order >= x.packet.order {
-			return false
-		}
-		if s.kind != isRequest || !s.looksCopied(y, m) || !s.asFarBehind(x, y) {
-			return true
-		}
-	}
-	return false
-}
-
-// asFarBehind reports whether two packets passed equally long after the newest before
-// them with their PSN, as copies that one mirror makes do.
-func (s *stream) asFarBehind(x, y *record) bool {
-	d := s.behindSame(x) - s.behindSame(y)
-	return -copyJitter < d && d < copyJitter
-}
-
-// copyJitter is by how much, in ns, the times vary that a mirror's copies are late.
-const copyJitter = 20
-
-// behindSame is how long after the newest before it with its PSN a packet passed.
-func (s *stream) behindSame(x *record) int64 {
-	newest := int64(0)
-	for _, y := range s.records {
-		if y.captured && y.place < x.place && y.packet.bth.PSN == x.packet.bth.PSN {
-			newest = max(newest, y.time)
-		}
-	}
-	return x.time - newest
+	before := s.inPlaces()[n-1].packet
+	return before.pass == x.packet.pass && before.order < x.packet.order
 }
 
 // asked reports whether the capture shows the READ that a response answers.

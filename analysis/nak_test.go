@@ -151,7 +151,7 @@ func TestTheTimeToANAKOfALossOfSeveral(t *testing.T) {
 	for _, mode := range allIDs {
 		s := newScript(mode, 5000)
 		for n := -20; n < 0; n++ {
-			s.say(fmt.Sprintf("A: %d! +10 B: ack:%d", n, n))
+			s.say(fmt.Sprintf("A: %d! +20 B: ack:%d", n, n))
 		}
 		o := s.say("A: 0-9 B: nak:0 A: +20 10-12 0 13 B: nak:1 A: +20 1 14! B: ack:14").play()
 		if got, want := o.text(), "lost_downstream@0-1 retransmission_nak@0-1"; got != want {

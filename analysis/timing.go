@@ -81,7 +81,7 @@ func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 
 // learnPrompt takes a sample of the round trip by an answer that was sent at
 // once. One that may be of another packet than it seems is believed where a second
-// one is like it.
+// one is like it, or the shortest round trip of those that are certain.
 func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
 	t := &r.bundle.prompt[r.dir]
 	if before := *t; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
@@ -168,7 +168,7 @@ func (t *trail) answered(p *decode.Packet) int64 {
 // within about the shortest round trip. It says nothing where that packet came
 // more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
-	learnt := false
+	learnt, before := false, r.minRTT()
 	psn := p.PSN
 	for range nakSearch {
 		psn = psn.Add(1)
@@ -187,7 +187,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt < r.minRTT()*5/4 {
 			next := r.req.recent.get(psn.Add(1)) // if the packet was lost as well, that one drew the NAK
-			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2)
+			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8)
 			return
 		}
 	}

@@ -20,6 +20,14 @@ func TestCopies(t *testing.T) {
 			},
 		},
 		{
+			name:   "a copy is told at once while its row waits for its partner, though its original did not wait",
+			script: "A2: 0! A: 0! B2: +-9 ack:0 A: +-9 0! +100 1! B: ack:1",
+			want:   "mirror_duplicate@0",
+			marks:  "...C..",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
 			name:   "a third frame is one more copy",
 			script: "A: 0 = = 1! B: ack:1",
 			want:   "mirror_duplicate@0×2",

@@ -101,7 +101,21 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 			return true
 		}
 	}
-	return false
+	return s.copyOfTaken(r, p)
+}
+
+// copyOfTaken is copyOfHeld for a request that was taken before those of its row were
+// held.
+func (s *shard) copyOfTaken(r *row, p *decode.Packet) bool {
+	if r.peer != nil || r.bundle.unsure == 0 || r.req.pass > 0 {
+		return false
+	}
+	e := r.req.recent.get(p.PSN)
+	if e == nil || !e.isLike(p) || (p.IPv6 || !r.req.ids.tells(p.IPID)) && p.Time-e.time > copyWithin {
+		return false
+	}
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
+	return true
 }
 
 // mayAskFor reports whether what is held is a NAK that may have drawn the packet in

@@ -125,6 +125,19 @@ func (hs *holes) cut(i int, from, to ib.PSN) hole {
 	return piece
 }
 
+// part parts an open hole in two before psn.
+func (hs *holes) part(psn ib.PSN) {
+	for i := 0; i < len(hs.list) && hs.open > 0; i++ {
+		if h := &hs.list[i]; h.fate == fateOpen && h.has(psn) && h.start != psn {
+			right := *h
+			right.start = psn
+			h.end = psn
+			hs.insert(i+1, right)
+			i++
+		}
+	}
+}
+
 // insert puts an open hole at index i. A closed one makes room where the list
 // is full; a hole so riddled that its rests alone fill the list is only counted
 // further.

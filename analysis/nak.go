@@ -97,7 +97,7 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 	if !p.PSN.Before(q.high) || p.PSN.Before(q.first) {
 		return // what it asks for has not passed yet, or before the capture began
 	}
-	if rec.reads.hides(q, p.PSN) {
+	if rec.reads.hides(q, p.PSN) || q.drewNAK(p.PSN) {
 		s.open(r, p.PSN, p.PSN.Add(1), p, true)
 		s.nameHole(r, p.PSN)
 		return
@@ -112,6 +112,19 @@ func (rd *reads) hides(q *requests, psn ib.PSN) bool {
 		return false
 	}
 	return slices.ContainsFunc(rd.list, func(e read) bool { return !e.known && e.start.Before(psn) })
+}
+
+// drewNAK reports whether the packet that a NAK asks for had arrived: nothing else can
+// have drawn the NAK before it, which asked for the packet before. So its receiver
+// throws away what comes behind a missing packet, and a sender that has begun to
+// repeat what the NAK asked for has to repeat this one, too. That is what is missing.
+func (q *requests) drewNAK(psn ib.PSN) bool {
+	pass := &q.rec.pass
+	if q.pass == 0 || pass.cause != RetransmittedNAK || pass.sent != 1 || psn != pass.start.Add(1) || !psn.Before(q.cur) {
+		return false
+	}
+	n, e, next := q.rec.naks.naming(pass.start), q.recent.get(psn), q.recent.get(psn.Add(1))
+	return n != nil && e != nil && e.flags&seenBad == 0 && e.time < n.time && (next == nil || next.time > n.time)
 }
 
 // nameHole marks the PSN of a NAK in every hole that has it.

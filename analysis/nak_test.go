@@ -1,6 +1,9 @@
 package analysis
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestSequenceNAKs(t *testing.T) {
 	playScenes(t, []scene{
@@ -19,6 +22,11 @@ func TestSequenceNAKs(t *testing.T) {
 			name:   "a NAK for a late packet is needless",
 			script: "A: 0-2 (3) 4 late:3 5! B: nak:3 ack:5",
 			want:   "gap@3 out_of_order@3 needless_nak@3",
+		},
+		{
+			name:   "a NAK for what drew the one before asks for a resend that was lost",
+			script: "A: (0!) 1! B: nak:0 A: 0! (1!) +20 2! B: nak:1 A: 1! 2! B: ack:2",
+			want:   "gap@0-1 lost_upstream@0-1 retransmission_nak@0-2",
 		},
 		{
 			name:   "a NAK overtaken by an ACK beyond is reordering",
@@ -135,4 +143,19 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3-30",
 		},
 	})
+}
+
+// TestTheTimeToANAKOfALossOfSeveral lets ACKs be kept back and several packets be lost
+// behind the tap, so that the NAK is not drawn by the packet behind the first of them.
+func TestTheTimeToANAKOfALossOfSeveral(t *testing.T) {
+	for _, mode := range allIDs {
+		s := newScript(mode, 5000)
+		for n := -20; n < 0; n++ {
+			s.say(fmt.Sprintf("A: %d! +20 B: ack:%d", n, n))
+		}
+		o := s.say("A: 0-9 B: nak:0 A: +20 10-12 0 13 B: nak:1 A: +20 1 14! B: ack:14").play()
+		if got, want := o.text(), "lost_downstream@0-1 retransmission_nak@0-1"; got != want {
+			t.Errorf("with %s\n got %s\nwant %s", mode, got, want)
+		}
+	}
 }

@@ -120,6 +120,7 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	rec := r.req.rec
 	rd := &rec.reads
+	rd.holes.part(p.PSN)
 	for i := range rd.holes.list {
 		if h := &rd.holes.list[i]; h.fate == fateOpen && !h.start.Before(p.PSN) || h.has(p.PSN) {
 			h.naked = true
@@ -167,6 +168,9 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			v, _ := s.lateResponse(r, g, p)
 			return v
 		}
+	}
+	if i < 0 {
+		i = rd.neverAnswered(p.PSN)
 	}
 	if i < 0 {
 		i = rd.covering(p)
@@ -228,7 +232,7 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || n.time <= e.last || e.end == p.PSN.Add(1) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op.Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
@@ -245,6 +249,16 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 	return found
 }
 
+// took reports whether a response was taken for another READ than the one at index i.
+func (rd *reads) took(n *sighting, i int) bool {
+	for k := range rd.list {
+		if e := &rd.list[k]; k != i && !e.borrowed && e.first != 0 && e.first <= n.time && n.time <= e.last && !n.psn.Before(e.start) && n.psn.Before(e.cursor) {
+			return true
+		}
+	}
+	return false
+}
+
 // notRefused returns the READ that a response answers where it comes too soon to
 // answer the one at index i, which expects it: an earlier one, that a NAK seemed to
 // refuse. What the NAK asked for came late, and the responder had kept the rest.
@@ -259,6 +273,22 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 		}
 	}
 	return i
+}
+
+// neverAnswered returns the newest READ from psn on that seemed to be refused, and
+// is answered now: it had come behind what the NAK was drawn by. It returns -1 where
+// there is none.
+func (rd *reads) neverAnswered(psn ib.PSN) int {
+	if rd.holes.openAt(psn, -1) != nil || rd.seen && psn.Before(rd.high) {
+		return -1
+	}
+	for k := len(rd.list) - 1; k >= 0; k-- {
+		if e := &rd.list[k]; e.done && e.first == 0 && e.start == psn && e.cursor == psn {
+			rd.revive(k)
+			return k
+		}
+	}
+	return -1
 }
 
 // advance moves every READ that expects the packet: one and the same response

@@ -259,6 +259,26 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: atomic:2 B: aack:2 +12 ack:2 A: +9 atomic:2 B: aack:2",
 			want:   "retransmission_implied@2",
 		},
+		{
+			name:   "an ACK of a READ's last PSN is no response that has come",
+			script: mtu + "A: read:2x2 read:4x2 6! B: (rfirst:2) rlast:3 A: read:2x2 read:4x2 6! B: resp:4-5 ack:5 ack:6 resp:2-3 rfirst:4 A: read:4x2 6! B: rlast:5 ack:6 resp:4-5 ack:6",
+			want:   "retransmission_implied@2,4×2,6×2 spurious_retransmission@6 response_gap@2 response_lost_upstream@2 response_lost_downstream@4 response_retransmission@2-3,4-5×2",
+		},
+		{
+			name:   "what lies before the packet asked for again has come, whatever was missing with it",
+			script: mtu + "A: read:2x4 B: rfirst:2 (rmid:3) (rmid:4) rlast:5 A: read:4x2 B: resp:4-5 A: +100 6! B: ack:6",
+			want:   "retransmission_implied@4 response_gap@3 response_lost_upstream@4 response_not_captured@3 response_retransmission@4-5",
+		},
+		{
+			name:   "a READ is answered that came behind the NAK which seemed to refuse it",
+			script: mtu + "A: 2-3 read:4x3 B: nak:3 +1 rfirst:4 rmid:5 (rlast:6) A: +20 7! B: ack:7 A: +30 8! B: ack:8",
+			want:   "needless_nak@3 response_gap@6 response_not_captured@6",
+		},
+		{
+			name:   "what another repetition of a READ was answered with is not what this one was",
+			script: mtu + "A: read:2x2 read:4x3 7! B: (rfirst:2) rlast:3 A: read:2x2 read:4x3 7! +2 read:2x2 read:4x3 7! B: resp:4-6 ack:7 resp:2-3 resp:4-6 ack:7 resp:2-3 rfirst:4 A: read:4x3 B: +-9 rmid:5 rlast:6 ack:7 resp:4-6",
+			want:   "retransmission_implied@2×2,4×3,7×2 response_gap@2 response_lost_upstream@2 response_lost_downstream@4 response_retransmission@2-3×2,4-6×3",
+		},
 	})
 }
 

@@ -203,7 +203,7 @@ func (r *row) tally(p *decode.Packet, v Verdict) {
 
 // place follows a request, now or once its partner is known.
 func (s *shard) place(r *row, p *decode.Packet) Verdict {
-	if len(r.bundle.held) > 0 && s.copyOfHeld(r, p) {
+	if b := r.bundle; (len(b.held) > 0 || b.unsure > 0 && r.peer == nil) && s.copyOfHeld(r, p) {
 		return Copy
 	}
 	if s.hold(r, p) {

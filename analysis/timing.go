@@ -80,12 +80,16 @@ func (r *row) knowsRTT() bool { return r.bundle.rtts[r.dir] >= rttsNeeded }
 func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 
 // learnPrompt takes a sample of the round trip by an answer that was sent at
-// once.
-func (s *shard) learnPrompt(r *row, rtt int64) {
-	if t := &r.bundle.prompt[r.dir]; *t == 0 || rtt < *t {
+// once. One that may be of another packet than it seems is believed where a second
+// one is like it, or the shortest round trip of those that are certain.
+func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
+	t := &r.bundle.prompt[r.dir]
+	if before := *t; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
+		r.bundle.prompts[r.dir]++
+	}
+	if *t == 0 || rtt < *t {
 		*t = max(rtt, 1)
 	}
-	r.bundle.prompts[r.dir]++
 }
 
 // soon reports whether an answer at t came too soon to answer a packet that
@@ -164,7 +168,7 @@ func (t *trail) answered(p *decode.Packet) int64 {
 // within about the shortest round trip. It says nothing where that packet came
 // more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
-	learnt := false
+	learnt, before := false, r.minRTT()
 	psn := p.PSN
 	for range nakSearch {
 		psn = psn.Add(1)
@@ -182,7 +186,8 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 			learnt = true
 		}
 		if rtt < r.minRTT()*5/4 {
-			s.learnPrompt(r, rtt)
+			next := r.req.recent.get(psn.Add(1)) // if the packet was lost as well, that one drew the NAK
+			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8)
 			return
 		}
 	}
@@ -206,7 +211,7 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 	rtt := p.Time - e.time
 	s.learnRTT(r, rtt)
 	if !p.Op.Is(ib.IsAck) {
-		s.learnPrompt(r, rtt)
+		s.learnPrompt(r, rtt, true)
 		return
 	}
 	s.measure(RoundTrip, r, p, e.frame, rtt)

@@ -21,6 +21,9 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 		return s.resync(r, p, ahead)
 	}
 	if ahead < 0 {
+		if r.transport == ib.UC && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
+			s.lookBack(r, p) // nothing is sent again here, so it came late
+		}
 		if q.rec != nil {
 			for i := range q.rec.holes.list {
 				if h := &q.rec.holes.list[i]; h.fate == fateOpen && h.has(p.PSN) {

@@ -24,6 +24,20 @@ func TestUnreliableTransports(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "a UC packet before the first one that passed is late",
+			script: "A: (0) (1) (2) 3 4 late:1 late:2 late:0 5",
+			want:   "gap@0-1 out_of_order@0-2",
+			tr:     ib.UC,
+			cold:   true,
+		},
+		{
+			name:   "what a late UC packet skips may have passed before the capture began",
+			script: "A: (0) (1) 2 3 late:0 4",
+			want:   "gap@0 out_of_order@0",
+			tr:     ib.UC,
+			cold:   true,
+		},
+		{
 			name:   "a UC packet twice is a copy",
 			script: "A: 0-2 = 3",
 			want:   "mirror_duplicate@2",

@@ -46,6 +46,7 @@ func (s *stream) judge(c *counter) {
 	s.needlessNAKs(c)
 	s.needlessQuestions(c)
 	s.answersTwice(c)
+	s.sameFrames(c)
 }
 
 func (s *stream) asker() *endpoint { return s.records[0].packet.asker }

@@ -31,7 +31,7 @@ func (s *stream) visible(i int, x *record) (bool, string) {
 		return false, nothingBefore
 	case p.again != "" && !s.passSeen(i, x):
 		return false, passStartsHere
-	case p.again == byNAK && !s.idsTell() && !s.repeated(p.pass):
+	case p.again == byNAK && !s.repeated(p.pass):
 		return false, nothingOfPass
 	}
 	return true, ""
@@ -47,7 +47,8 @@ func (s *stream) drewAny(x *record) bool {
 
 // repeated reports whether the capture holds anything that was sent again in a
 // pass. That the NAK which called for the pass was captured does not prove that it
-// came to the requester.
+// came to the requester, nor does a number that is missing among the IDs: what bore
+// it may have gone elsewhere.
 func (s *stream) repeated(pass int) bool {
 	return slices.ContainsFunc(s.records, func(y *record) bool { return y.captured && y.packet.pass == pass && y.packet.again != "" })
 }

@@ -35,10 +35,21 @@ func (s *stream) named(i int, x *record) bool {
 }
 
 // askedAgain reports whether the capture holds a READ that begins with the lost
-// response, sent because of what came behind it.
+// response, sent because of what came behind it. Only the first packet of a pass is
+// asked for because of what it lacks; those behind it are asked for because it was.
+// Of a response that passed more than once it speaks for the newest.
 func (s *stream) askedAgain(x *record) bool {
 	return slices.ContainsFunc(s.questions, func(q *record) bool {
-		return q.packet.again == byImplied && q.packet.bth.PSN == x.packet.bth.PSN && q.place > x.place
+		return q.packet.again == byImplied && q.packet.bth.PSN == x.packet.bth.PSN && q.place > x.place && s.beginsPass(q) &&
+			!s.alike(x, func(y *record) bool { return x.place < y.place && y.place < q.place })
+	})
+}
+
+// beginsPass reports whether a request was the first that its requester sent again
+// when it went back.
+func (s *stream) beginsPass(q *record) bool {
+	return !slices.ContainsFunc(s.recorder.order, func(y *record) bool {
+		return y.packet.asker == q.packet.asker && y.packet.kind == isRequest && y.packet.pass == q.packet.pass && y.packet.again != "" && y.packet.order < q.packet.order
 	})
 }
 

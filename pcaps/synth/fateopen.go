@@ -24,6 +24,7 @@ const (
 	looksCopied    = "it comes so soon behind the one before with its PSN that it looks like a copy"
 	wasOnTheWay    = "the READ is asked again although its response was on the way"
 	answeredTwice  = "a second answer to a resend would look like it"
+	sameBytes      = "it is the same, byte for byte, as another answer"
 	answersCopied  = "what it answers looks like a copy, and so does it"
 	nothingBefore  = "the capture holds nothing of the queue pair before it"
 	noneOfThem     = "nothing of what the repeated READ drew is in the capture, which looks as if the READ had been lost"
@@ -83,6 +84,26 @@ func (s *stream) answersTwice(c *counter) {
 			}
 		}
 	}
+}
+
+// sameFrames leaves open whether an answer was copied that is the same, byte for byte,
+// as another one: its IP ID, which is random, happens to be the same as well.
+func (s *stream) sameFrames(c *counter) {
+	net := &s.recorder.world.scenario.Network
+	if s.kind != isRequest || net.IDs != RandomIDs || net.IPv6 || net.RoCEv1 {
+		return
+	}
+	for i, a := range s.answers {
+		if a.packet.kind == isAck && slices.ContainsFunc(s.answers[:i], func(b *record) bool { return a.packet.sameAnswer(b.packet) }) {
+			c.open(a.packet, sameBytes, "mirror_duplicates")
+		}
+	}
+}
+
+// sameAnswer reports whether two answers cannot be told apart on the wire.
+func (p *packet) sameAnswer(q *packet) bool {
+	a, b := p.aeth(), q.aeth()
+	return p.id == q.id && p.bth == q.bth && a.Syndrome == b.Syndrome && a.MSN == b.MSN
 }
 
 // needlessNAKs leaves open what a NAK tells that names a packet which was not

@@ -230,11 +230,14 @@ func (r *responder) answer(p *packet) {
 }
 
 // syndrome returns what the packet's AETH says; 0 where it has none.
-func (p *packet) syndrome() ib.Syndrome {
+func (p *packet) syndrome() ib.Syndrome { return p.aeth().Syndrome }
+
+// aeth is the header of an answer; that of others is empty.
+func (p *packet) aeth() (none roce.AETH) {
 	for _, l := range p.ext {
 		if h, ok := l.(*roce.AETH); ok {
-			return h.Syndrome
+			return *h
 		}
 	}
-	return 0
+	return none
 }

@@ -183,3 +183,65 @@ func TestAnAnswerTwiceMayBeACopyAsWellAsItsRequest(t *testing.T) {
 	}
 	compare(t, "the ACKs", one, rowsByName(analyze(t, s, twice))[rowName(one.Src, one.Dst, one.DestQP)])
 }
+
+// TestOnlyTheFirstReadOfAPassTellsOfItsResponse loses the last response to a READ
+// behind the tap, and in the other world the first one to a later READ as well, which
+// is asked for again in any case: the captures are the same.
+func TestOnlyTheFirstReadOfAPassTellsOfItsResponse(t *testing.T) {
+	play := func(lost ...int) (*synth.Capture, *synth.Row) {
+		c := synth.Run(&synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(2), Network: synth.Network{Delay: 5 * us},
+			Connections: []synth.Connection{{From: 1, To: 2, Work: []synth.Work{synth.Read(3000).Times(3)}}},
+			Faults:      []synth.Fault{synth.Lose(synth.ReadResponses(1).Number(lost...)).AfterTap()},
+		})
+		return c, &c.Truth.Rows[1]
+	}
+	one, last := play(3)
+	other, both := play(3, 7)
+	if !sameFrames(one, other) {
+		t.Fatal("the captures differ")
+	}
+	for _, row := range []*synth.Row{last, both} {
+		if n, open := row.Counts["response_lost_downstream"], row.Opened("response_lost_downstream"); n != 1 || open == 0 {
+			t.Errorf("%d responses lost for certain and %d open", n, open)
+		}
+	}
+}
+
+// TestALostResendAloneLooksLikeALostNAK loses a packet and what is sent again for it;
+// or a NAK behind the tap, while another connection sends a packet, which has the number
+// that the resend would have had, and the timer is longer by what the NAK has it begin
+// anew: the tap sees the same.
+func TestALostResendAloneLooksLikeALostNAK(t *testing.T) {
+	lost := synth.Lose(synth.Requests(1).Number(5))
+	play := func(timer time.Duration, more []synth.Work, faults ...synth.Fault) *synth.Capture {
+		return synth.Run(&synth.Scenario{
+			Seed: 1, Tap: synth.AtHost(2), Network: synth.Network{Delay: 5 * us}, Faults: append(faults, lost),
+			Connections: []synth.Connection{
+				{From: 1, To: 2, FirstTimeout: timer, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(40).Every(2 * us)}},
+				{From: 1, To: 3, Work: more},
+			},
+		})
+	}
+	const timer = 500 * us
+	one := play(timer, nil, synth.Lose(synth.Requests(1).Again(1)))
+	nak := synth.Lose(synth.Acks(1).Number(5)).AfterTap()
+	for at := time.Duration(0); at < 40*us; at += us / 2 {
+		more := []synth.Work{synth.Write(200).After(at)}
+		other := play(timer, more, nak)
+		longer := time.Duration(passings(t, one, 4)[0] - passings(t, other, 4)[0])
+		if other = play(timer+longer, more, nak); !sameFrames(one, other) {
+			continue
+		}
+		for _, row := range []*synth.Row{firstRow(one), firstRow(other)} {
+			if row.Counts["lost_upstream"] != 1 {
+				t.Errorf("%v, open %v", row.Counts, row.Open)
+			}
+		}
+		if firstRow(one).Opened("lost_upstream") == 0 {
+			t.Error("that the resend was lost is said to be known")
+		}
+		return
+	}
+	t.Error("the captures differ")
+}

@@ -99,7 +99,7 @@ func analyze(t *testing.T, file string, data []byte) *report.Report {
 		t.Fatal(err)
 	}
 	cfg := analysis.Defaults(1)
-	wire := &measured{File: f}
+	wire := &measured{Source: f}
 	r, err := analysis.Run(t.Context(), wire, detect.All(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +115,12 @@ func analyze(t *testing.T, file string, data []byte) *report.Report {
 
 // measured adds up the lengths of what a file hands out.
 type measured struct {
-	*capture.File
+	analysis.Source
 	bytes int64
 }
 
 func (m *measured) Read(f *decode.Frame) error {
-	err := m.File.Read(f)
+	err := m.Source.Read(f)
 	if err == nil {
 		m.bytes += int64(f.Len)
 	}

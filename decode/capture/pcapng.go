@@ -102,8 +102,39 @@ func (p *pcapng) u16(b []byte) uint16 {
 	return v
 }
 
-// more leaves every block to next, which may have to read on.
-func (p *pcapng) more([]decode.Frame) int { return 0 }
+// more reads packet blocks as most are: enhanced ones, whole in the window, in which
+// nothing is wrong. All others it leaves to next.
+func (p *pcapng) more(frames []decode.Frame) (n int) {
+	for n < len(frames) {
+		b := p.sound()
+		if b == nil {
+			break
+		}
+		at := p.offset()
+		p.skip(len(b))
+		p.enhanced(b, at, &frames[n])
+		p.info.FrameBytes += int64(len(b))
+		n++
+	}
+	return n
+}
+
+// sound returns the block that comes next where enhanced has nothing to say against it,
+// and nil for any other.
+func (p *pcapng) sound() []byte {
+	b := p.buf[p.r:p.w]
+	if len(b) < packetMin || p.u32(b) != blockEnhanced {
+		return nil
+	}
+	n := p.u32(b[4:])
+	if n < packetMin || n%4 != 0 || n > maxBlock || uint64(n) > uint64(len(b)) {
+		return nil
+	}
+	if p.u32(b[n-4:]) != n || uint64(p.u32(b[8:])) >= uint64(len(p.section)) || p.u32(b[20:]) > n-packetMin {
+		return nil
+	}
+	return b[:n]
+}
 
 func (p *pcapng) next(f *decode.Frame) error {
 	for {

@@ -3,14 +3,16 @@
 //
 // A run goes in steps:
 //
-//  1. The reader decodes each frame where it was read and hands the Packet, a
-//     plain value, to the shard of its unordered pair of addresses, so that
-//     both directions of a connection meet.
-//  2. The shard finds the packet's row, pairs the two directions, and follows
+//  1. The reader decodes each frame where it was read into a Packet, a plain value,
+//     for the shard of its unordered pair of addresses, so that both directions of
+//     a connection meet.
+//  2. The overseer counts the frames, in the order of the capture, shows them to
+//     each analyzer's Watcher, and hands them on.
+//  3. The shard finds the packet's row, pairs the two directions, and follows
 //     the sequence numbers. All of that happens once for all analyzers; what
 //     it notices are Events.
-//  3. Each analyzer's Observer sees the batch: packets, rows and events.
-//  4. At the end every shard reports what it counted, the reports are added,
+//  4. Each analyzer's Observer sees the batch: packets, rows and events.
+//  5. At the end every shard reports what it counted, the reports are added,
 //     and each analyzer judges the sum.
 //
 // The result does not depend on the number of shards. Memory grows with rows,
@@ -58,7 +60,7 @@ type Observer interface {
 type Watcher interface {
 	// Watch sees every frame of the capture once, in order, as it was decoded,
 	// before anything is known of its row, and in trains; sorts are those among
-	// them. It stands in the way of the reader, so it is held to what an Observer
+	// them. All frames pass one goroutine here, so it is held to what an Observer
 	// is, and to a nanosecond or two for each frame.
 	Watch(ts []Train, sorts Sorts)
 	// Report adds what was counted to a report without flows.

@@ -40,6 +40,7 @@ type bundle struct {
 	turn   [2]int64
 	late   [2]int64 // requests that came late, by direction
 	latest [2]int64 // by how much at most they came late, ns
+	depth  [2]int32 // how many packets at most one overtook
 	lost   [2]int64 // and that were lost before the tap
 	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket

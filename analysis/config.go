@@ -118,6 +118,19 @@ type Limits struct {
 	// Backward is the share of frames out of time order from which
 	// capture.clock is said: the queues of one adapter disagree now and then.
 	Backward float64
+	// ClockBatch is how many frames with one time, of which one host sent several, show
+	// that the clock does not tell when they came: hardware that times each frame gives
+	// two of one link different times, and fewer may come from as many links at once.
+	ClockBatch int
+	// ClockSteps is after how many different times their common divisor is the tick of
+	// the clock: that of as many by chance is 1 ns.
+	ClockSteps int
+	// ClockWait is how long, in ns, a driver lets frames wait for more of them: a longer
+	// time between two batches is silence. Adapters hold interrupts back by 8 to 20 µs.
+	ClockWait int64
+	// FastestLink is the rate, in Gbit/s, above which frames with one time did not come
+	// within one tick of the clock: no port of today carries more.
+	FastestLink float64
 	// SenderICRC is the number of packets from which a sender with no good ICRC
 	// is blamed: fewer may all have met one bad link.
 	SenderICRC int
@@ -304,6 +317,10 @@ func Defaults(workers int) *Config {
 			SharedPort:          8,
 			Paths:               8,
 			Backward:            0.001,
+			ClockBatch:          8,
+			ClockSteps:          32,
+			ClockWait:           20_000,
+			FastestLink:         800,
 			SenderICRC:          8,
 			RetryGiveUp:         2,
 			Retries:             5,

@@ -153,8 +153,12 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
-// doubled reports whether frames of this row stand twice as a rule.
-func (r *row) doubled() bool { return r.count.MirrorDuplicates*3 >= r.count.Frames }
+// doubled reports whether frames of this row stand twice as a rule, which the first copy
+// does not show.
+func (r *row) doubled() bool {
+	n := r.count.MirrorDuplicates
+	return n > 1 && n*3 >= r.count.Frames
+}
 
 // couldFollow reports whether the packet may be the first resend that the NAK
 // drew: with the PSN that the NAK named, and not before the requester can have

@@ -194,6 +194,20 @@ func TestCopies(t *testing.T) {
 
 // A NAK of another queue pair, which happens to have the PSN of a packet that
 // stands twice, did not draw it within no time.
+// TestOneCopyIsNoRule begins captures with answers to a repetition, which are alike; what
+// makes a copy of the first two must not make copies of all.
+func TestOneCopyIsNoRule(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "answers to what was sent again before the capture began",
+			script: "B: ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5",
+			want:   "B:mirror_duplicate@5",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+	})
+}
+
 func TestACopyJustBehindANAK(t *testing.T) {
 	for _, ids := range []idMode{constant, overIPv6} {
 		s := newScript(ids, 5000).say("A: 0-8 A2: 0-8 B: nak:4 A: 9 B: nak:9")

@@ -35,6 +35,7 @@ type input struct {
 	packets []decode.Packet
 	cms     []CMAt
 	goesOn  marks
+	began   int64 // time of the capture's first frame
 }
 
 func (in *input) reset() {
@@ -119,6 +120,8 @@ type engine struct {
 	watch    []Watcher
 	overseer overseer
 	dcbs     dcbs
+	began    int64 // time of the first frame
+	begun    bool
 }
 
 func newEngine(as []*Analyzer, cfg *Config) *engine {
@@ -222,6 +225,9 @@ func (e *engine) frame(f *decode.Frame) {
 	in.packets = in.packets[:n+1]
 	p := &in.packets[n]
 	e.decoder.Decode(f, p)
+	if !e.begun {
+		e.began, e.begun = p.Time, true
+	}
 	p = e.place(in, p, f)
 	v := e.view // place may have passed one on
 	v.frames[v.n] = p
@@ -297,6 +303,7 @@ func (e *engine) send(shard int) {
 	if len(e.filling[shard].packets) == 0 {
 		return
 	}
+	e.filling[shard].began = e.began
 	e.pass(e.filling[shard], shard)
 	e.filling[shard] = e.inputs.Get().(*input)
 }

@@ -55,7 +55,7 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 	rec.doubts = nil
 	for i := range rec.holes.list {
 		h := &rec.holes.list[i]
-		if h.fate == fateAcked && r.passedBefore(h) {
+		if h.fate == fateAcked && s.passedBefore(r, h) {
 			s.emit(Event{Kind: NotCaptured, Count: -h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
 		}
 		s.giveUp(r, h)
@@ -72,11 +72,15 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 }
 
 // passedBefore reports whether what the capture lacks may have passed before it began:
-// the hole shows right at its beginning, which is amid a message, and packets overtake
-// each other between the two hosts.
-func (r *row) passedBefore(h *hole) bool {
+// packets overtake each other between the two hosts, and the one ahead of the hole came
+// so soon after the capture began that what is missing may have overtaken it. Where the
+// row begins with a new message, it would have overtaken all of the row up to there.
+func (s *shard) passedBefore(r *row, h *hole) bool {
 	b := r.bundle
-	return r.req.amid && h.sure && !h.naked && h.pass == 0 && b.overtaken(r.dir) && h.time-b.first <= b.latest[r.dir]
+	if !h.sure || h.naked || h.pass != 0 || !b.overtaken(r.dir) || h.ahead-s.began > b.latest[r.dir] {
+		return false
+	}
+	return r.req.amid || h.start.Sub(r.req.first) <= b.depth[r.dir]
 }
 
 // giveUp tells the fate of a hole that falls out of memory, or is open at the

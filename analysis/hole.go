@@ -7,6 +7,7 @@ type hole struct {
 	start, end ib.PSN // end is one past the last
 	upto       ib.PSN // where its pass stood when the hole was closed
 	time       int64  // of the packet that revealed it
+	ahead      int64  // time of the packet before that one
 	frame      uint64
 	before     uint16 // IPv4 IDs of the packets on either side
 	after      uint16

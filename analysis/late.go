@@ -193,6 +193,8 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	q := &r.req
 	hs := &q.rec.holes
 	span, _ := r.span(p)
+	b := r.bundle
+	b.depth[r.dir] = max(b.depth[r.dir], hs.list[i].len())
 	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
 	s.promote(r, &piece)
 	piece.fate, piece.upto = fateLate, q.cur

@@ -147,8 +147,25 @@ func TestWhatPassedBeforeTheCapture(t *testing.T) {
 			want:   "gap@6 not_captured@6",
 		},
 		{
-			name:   "where it begins with a message the capture missed it, too",
+			name:   "nor does a new message say that nothing had",
 			script: "A: first:5 mid:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
+			want:   "gap@6,9,11 out_of_order@9,11",
+			rows:   map[string]string{"A": "not_captured=0"},
+		},
+		{
+			name:   "but where it would have overtaken more than any did",
+			script: "A: first:5 mid:6 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
+			want:   "gap@7,9,11 out_of_order@9,11 not_captured@7",
+		},
+		{
+			name:   "what follows a silence tells of what had passed before that",
+			script: "A: last:5 +50 first:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
+			want:   "gap@6,9,11 out_of_order@9,11",
+			rows:   map[string]string{"A": "not_captured=0"},
+		},
+		{
+			name:   "what begins later than the capture is in it whole",
+			script: "A2: 0! B2: ack:0 A: first:5 mid:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
 			want:   "gap@6,9,11 out_of_order@9,11 not_captured@6",
 		},
 		{

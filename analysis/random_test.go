@@ -243,7 +243,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 				sh := newShard(cfg, nil)
 				for i := 0; i < len(sc.packets); {
 					n := min(1+rng.IntN(300), len(sc.packets)-i)
-					sh.process(&input{packets: sc.packets[i : i+n]})
+					sh.process(&input{packets: sc.packets[i : i+n], began: sc.packets[0].Time})
 					i += n
 				}
 				sh.finish()

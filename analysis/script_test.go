@@ -259,7 +259,7 @@ func (s *script) play() *outcome {
 		o.flows = append(o.flows, b.Flow...)
 	}
 	o.shard = newShard(cfg, nil)
-	o.shard.process(&input{packets: slices.Clone(s.packets), cms: slices.Clone(s.cms)})
+	o.shard.process(&input{packets: slices.Clone(s.packets), cms: slices.Clone(s.cms), began: s.packets[0].Time})
 	o.verdicts = slices.Clone(o.verdicts)
 	n := len(o.verdicts)
 	o.shard.finish()

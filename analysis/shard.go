@@ -23,7 +23,8 @@ type shard struct {
 	udSenders map[udSender]*row
 	evidence  evidence
 	totals    report.Totals
-	held      int // packets that wait, in all bundles
+	began     int64 // time of the capture's first frame
+	held      int   // packets that wait, in all bundles
 	spare     [][]heldPacket
 	atOnce    int      // packets taken with others of their train
 	other     *row     // what does not fit under the cap
@@ -55,6 +56,7 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 // process takes a batch of decoded packets.
 func (s *shard) process(in *input) {
 	b := &s.batch
+	s.began = in.began
 	b.Packets = in.packets
 	b.Flow, b.Peer, b.Verdict = sized(b.Flow, len(b.Packets)), sized(b.Peer, len(b.Packets)), sized(b.Verdict, len(b.Packets))
 	b.CMs, b.Streaks, b.Events = in.cms, b.Streaks[:0], b.Events[:0]

@@ -17,6 +17,7 @@ var Capture = add(analysis.Analyzer{
 		"network faults to the unwary.",
 	Rules: captureRules,
 	New:   newCapture,
+	Watch: newClock,
 	Judge: judgeCapture,
 })
 

@@ -322,3 +322,6 @@ func oneIf(b bool) int64 {
 func sortedHosts[V any](m map[hosts]V) []hosts {
 	return slices.SortedFunc(maps.Keys(m), func(a, b hosts) int { return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst)) })
 }
+
+// clockNoise is by how much times in the capture may be wrong, ns.
+func clockNoise(r *report.Report) int64 { return r.Value("capture", "clock_noise") }

@@ -36,6 +36,7 @@ type burstView struct {
 	harm   int64                   // marks and losses towards all receivers
 	seen   int                     // receivers of data
 	sent   int64                   // the most that one host sent within 10 µs
+	noise  int64                   // by how much times may be wrong, ns
 }
 
 // lossAt is a row of the table "losses".
@@ -48,7 +49,7 @@ type lossAt struct {
 
 func readBursts(r *report.Report) *burstView {
 	v := &burstView{toward: map[string][]*report.Flow{}, bursts: map[string][]report.Row{}, losses: map[string][]lossAt{}}
-	v.sent = r.Value("incast", "peak_sent_10us")
+	v.sent, v.noise = r.Value("incast", "peak_sent_10us"), clockNoise(r)
 	needless := map[[3]string]bool{}
 	for _, g := range groupBy(r, func(f *report.Flow) string { return f.Dst }) {
 		v.toward[g.key] = g.flows
@@ -89,6 +90,7 @@ type incast struct {
 	first, last          int64
 	lostFrames           int64
 	real                 float64 // the share of frames that are no mirror copies
+	noise                int64   // by how much times may be wrong, ns
 	flows                []*report.Flow
 }
 
@@ -105,7 +107,7 @@ type burstRow struct {
 func (b *burstRow) end() int64 { return b.start + b.values[burstLengthAt] }
 
 func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
-	x := &incast{dst: row.Key[0], row: row.Values, flows: v.toward[row.Key[0]]}
+	x := &incast{dst: row.Key[0], row: row.Values, noise: v.noise, flows: v.toward[row.Key[0]]}
 	x.real = originals(x.flows)
 	pauses, one := 0, x.oneQueue(v.sent, c)
 	for _, r := range v.bursts[x.dst] {
@@ -189,6 +191,9 @@ func (x *incast) oneQueue(sent int64, c *analysis.Config) bool {
 // as that is known, with a fifth of room; where it is not, much more than any one
 // host sends.
 func (x *incast) exceeds(sent int64, c *analysis.Config) bool {
+	if _, tells := x.window(); !tells {
+		return false
+	}
 	if c.LinkRate > 0 {
 		return 5*x.peak() >= 6*int64(c.LinkRate/8e9*float64(burstWindows[0].ns))
 	}
@@ -217,17 +222,47 @@ func (b *burstRow) harm() int64 {
 	return int64(b.hit)<<40 + min(b.values[burstCEAt], 1<<20)<<20 + min(b.values[burstPausesAt], 1<<10)<<8 + b.values[burstSendersAt]
 }
 
-// peak returns the most bytes within 10 µs, copies left out.
-func (x *incast) peak() int64 { return int64(float64(x.row[recvPeak]) * x.real) }
+// window returns the shortest of burstWindows within which the clock tells rates: a
+// fifth is the room that is left anyway. Where none is, it reports false, with the
+// longest.
+func (x *incast) window() (at int, tells bool) {
+	for at = range burstWindows {
+		if 5*x.noise <= burstWindows[at].ns {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// peak returns the most bytes within 10 µs, copies left out, or where the clock is too
+// coarse, what they are on average in the window that it tells.
+func (x *incast) peak() int64 {
+	at, _ := x.window()
+	return int64(float64(x.row[recvPeak+2*at]*burstWindows[0].ns/burstWindows[at].ns) * x.real)
+}
+
+// rate says how much came at once, as far as the clock tells.
+func (x *incast) rate() string {
+	at, tells := x.window()
+	text := fmt.Sprintf("up to %s in %s", report.BitRate(x.peak(), burstWindows[0].ns), report.Duration(burstWindows[at].ns))
+	switch {
+	case !tells:
+		return fmt.Sprintf("how fast cannot be told, for times in this capture are off by up to %s", report.Duration(x.noise))
+	case at > 0:
+		text += fmt.Sprintf(" (times in this capture are off by up to %s)", report.Duration(x.noise))
+	}
+	return text
+}
 
 // above reports whether more came within 10 µs than the link carries, by half:
 // the ends of a window cut frames.
 func (x *incast) above(c *analysis.Config) bool {
-	return c.LinkRate > 0 && x.worst.values != nil && float64(x.peak())*8e9 >= 1.5*c.LinkRate*float64(burstWindows[0].ns)
+	_, tells := x.window()
+	return tells && c.LinkRate > 0 && x.worst.values != nil && float64(x.peak())*8e9 >= 1.5*c.LinkRate*float64(burstWindows[0].ns)
 }
 
 func (x *incast) opening(c *analysis.Config) string {
-	text := fmt.Sprintf("%s sent to %s at once, up to %s in 10 µs", report.Counted(x.worst.values[burstSendersAt], "host"), x.dst, report.BitRate(x.peak(), burstWindows[0].ns))
+	text := fmt.Sprintf("%s sent to %s at once, %s", report.Counted(x.worst.values[burstSendersAt], "host"), x.dst, x.rate())
 	if x.above(c) {
 		text += fmt.Sprintf(" where its link carries %s", report.BitRate(int64(c.LinkRate/8), 1e9))
 	}
@@ -320,13 +355,18 @@ func (x *incast) here(v *burstView) bool {
 
 func (x *incast) values() map[string]int64 {
 	w := x.worst.values
-	return map[string]int64{
+	out := map[string]int64{
 		"senders": w[burstSendersAt], "bursts": x.row[recvBursts], "bursts_with_losses": int64(x.hurt),
-		"peak_bytes_10us": x.peak(), "peak_bytes_100us": int64(float64(x.row[recvPeak+2]) * x.real), "peak_bytes_1ms": int64(float64(x.row[recvPeak+4]) * x.real),
 		"senders_hit": int64(x.worst.hit), "lost": x.lostFrames, "first_loss_ns": x.worst.after,
 		"burst_frames": x.row[recvBurstFrames], "ce_frames": x.row[recvBurstCE], "first_mark_ns": w[burstMarkAt],
 		"naks": x.row[recvBurstNAKs], "pauses": w[burstPausesAt], "burst_bytes": w[burstBytesAt], "burst_ns": w[burstLengthAt],
 	}
+	for at := range burstWindows {
+		if told, tells := x.window(); tells && at >= told {
+			out["peak_bytes_"+burstWindows[at].name] = int64(float64(x.row[recvPeak+2*at]) * x.real)
+		}
+	}
+	return out
 }
 
 func (x *incast) filter() string {

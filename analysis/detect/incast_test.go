@@ -171,6 +171,67 @@ func TestBurstAboveTheLinkRateWithoutHarmIsInformation(t *testing.T) {
 	silent(t, analyze(t, w, c), "incast.burst")
 }
 
+// TestBurstByACoarseClock has hosts send to one, 109 Gbit/s in all, lose packets and
+// repeat them, by clocks that put together what came one after the other.
+func TestBurstByACoarseClock(t *testing.T) {
+	for _, test := range []struct {
+		desc   string
+		rate   float64
+		stamp  func(*wire)
+		rounds ib.PSN // of the burst, ahead of those with losses
+		want   report.Severity
+		says   string
+	}{
+		{"the link carries that", 120e9, func(*wire) {}, 10, "", ""},
+		{"it does not", 50e9, func(*wire) {}, 10, report.Warning, "in 10 µs"},
+		{"it does, and 48 frames have one time", 120e9, func(w *wire) { w.batches(48) }, 10, "", ""},
+		{"it does not, for longer than times are off by", 50e9, func(w *wire) { w.batches(48) }, 80, report.Warning, "in 100 µs (times"},
+		{"it does, and the clock ticks every 100 µs", 120e9, func(w *wire) { w.ticks(100 * usec) }, 80, "", ""},
+		{"it does not, and the clock ticks every 5 ms", 50e9, func(w *wire) { w.ticks(5_000 * usec) }, 80, "", ""},
+	} {
+		w := newWire()
+		for n := range ib.PSN(40) { // so that the clock shows
+			w.volley(8, n, 1, nil)
+			w.wait(6_000 * usec)
+		}
+		w.volley(8, 40, test.rounds, nil)
+		lost := 40 + test.rounds
+		w.volley(8, lost, 6, nil)
+		for src := byte(1); src <= 8; src++ {
+			w.answer(100, src, 0x120+uint32(src), lost, ib.NAKPSNSequence)
+		}
+		w.wait(5 * usec)
+		w.volley(8, lost, 6, nil)
+		w.answers(8, lost+5)
+		test.stamp(w)
+		c := analysis.Defaults(1)
+		c.LinkRate = test.rate
+		got, says := report.Severity(""), ""
+		for _, f := range analyze(t, w, c).Findings {
+			if f.Rule == "incast.burst" {
+				got, says = f.Severity, f.Summary
+			}
+		}
+		if got != test.want || !strings.Contains(says, test.says) {
+			t.Errorf("%s: %q, want %q: %s", test.desc, got, test.want, says)
+		}
+	}
+}
+
+// batches gives each n frames the time of the last of them.
+func (w *wire) batches(n int) {
+	for i := range w.frames {
+		w.frames[i].Time = w.frames[min(i-i%n+n, len(w.frames))-1].Time
+	}
+}
+
+// ticks has the clock stand still between times.
+func (w *wire) ticks(ns int64) {
+	for i := range w.frames {
+		w.frames[i].Time -= w.frames[i].Time % ns
+	}
+}
+
 // pause puts a PFC frame on the wire that stops priority 3, or lets it go on.
 func (w *wire) pause(mac byte, quanta uint16) {
 	w.now += 100

@@ -13,9 +13,11 @@ import (
 
 func judgeStraggler(r *report.Report, c *analysis.Config) []report.Finding {
 	v := readPace(r, c)
+	limits := c.Limits // what is no longer than two times are off by is nobody's delay
+	limits.StragglerExcess = max(limits.StragglerExcess, 2*clockNoise(r))
 	var out []report.Finding
 	for _, host := range v.hosts {
-		if slow, late := v.outlier(host, &c.Limits); slow != nil || late != nil {
+		if slow, late := v.outlier(host, &limits); slow != nil || late != nil {
 			out = append(out, v.straggler(host, slow, late))
 		}
 	}

@@ -171,6 +171,28 @@ func TestSlowAnswersOfOneHostToAll(t *testing.T) {
 	}
 }
 
+// TestAStragglerByACoarseClock has answers take 3 µs, and those of one host 7, by clocks
+// that tick: between two ticks nobody is late.
+func TestAStragglerByACoarseClock(t *testing.T) {
+	for _, tick := range []int64{1, usec, 10 * usec, 50 * usec} {
+		w := newWire()
+		for i := range int64(3000) {
+			src, dst := byte(1+i%8), byte(1+(i+1+i/8%7)%8)
+			p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: ib.PSN(i / 56), ext: reth(1, 2, 64), payload: 64}
+			w.send(p)
+			w.wait(2*usec + 4*usec*oneIf(dst == 5))
+			w.answer(dst, src, 0x10000|p.qp, p.psn, 0x1F)
+			w.wait(i * 7919 % 10_000)
+		}
+		w.ticks(tick)
+		r := findings(t, w)
+		silent(t, r, "straggler.host")
+		if got := clockNoise(r); got != tick && tick > clockFine {
+			t.Errorf("a clock that ticks every %d ns is off by %d", tick, got)
+		}
+	}
+}
+
 func TestStepHostsAreCapped(t *testing.T) {
 	s := newStraggler(analysis.Defaults(1)).(*straggler)
 	look := analysis.NewLookout(s)

@@ -73,10 +73,20 @@ var kinds = map[string]func(draw, uint64) *synth.Scenario{
 	"faulty":   draw.faulty,
 	"mixed":    draw.mixed,
 	"troubled": draw.troubled,
+
+	"odd-healthy": draw.oddHealthy,
+	"odd-faulty":  draw.oddFaulty,
 }
 
 // required is the precision and recall of each count and rule.
-var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99, "troubled": 0.99}
+var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99, "troubled": 0.99, "odd-healthy": 1, "odd-faulty": 0.99}
+
+// reached is what counts reach where that is less. Where senders number nothing, time
+// alone tells a resend from a packet that came late, and both from copies: batches and
+// lags of times bring some answers and resends too close together, and of what a capture
+// that begins or pauses amid a repetition lacks, nothing tells why the rest was sent. The
+// lowest are late packets and copies, of which there are few.
+var reached = map[string]float64{"odd-healthy": 0.95, "odd-faulty": 0.8}
 
 // exactly is how many of the rows in which one thing went wrong have to be exact,
 // count by count.
@@ -88,17 +98,24 @@ const exactly = 0.98
 func TestAccuracy(t *testing.T) {
 	for name, draw := range kinds {
 		t.Run(name, func(t *testing.T) {
-			sc := play(t, draw)
-			t.Logf("%d scenarios from seed %d, %d packets\n%s", *accuracy, *first, sc.packets, sc.table())
-			sc.check(t, name)
+			n := *accuracy
+			if odd(name) {
+				n = (2*n + 2) / 3 // for time
+			}
+			sc := play(t, draw, n)
+			t.Logf("%d scenarios from seed %d, %d packets\n%s", n, *first, sc.packets, sc.table())
+			sc.check(t, name, n)
 		})
 	}
 }
 
-// play runs the scenarios on all processors.
-func play(t *testing.T, make func(draw, uint64) *synth.Scenario) *scores {
+// odd reports whether captures of a kind are spoilt.
+func odd(kind string) bool { return strings.HasPrefix(kind, "odd") }
+
+// play runs n scenarios on all processors.
+func play(t *testing.T, make func(draw, uint64) *synth.Scenario, n int) *scores {
 	sc := newScores()
-	seeds := ch(*first, *accuracy)
+	seeds := ch(*first, n)
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
@@ -132,13 +149,16 @@ func (sc *scores) score(seed uint64, s *synth.Scenario, c *synth.Capture, r *rep
 	sc.Lock()
 	defer sc.Unlock()
 	sc.packets += int64(len(c.Frames))
-	flows := rowsByName(r)
+	flows, before := rowsByName(r), len(sc.notes)
 	for i := range c.Truth.Rows {
 		row := &c.Truth.Rows[i]
 		name := rowName(row.Src, row.Dst, row.DestQP)
 		sc.row(seed, name, row, flows[name])
 	}
 	sc.findings(seed, c, r)
+	if len(sc.notes) > before && s.About != "" {
+		sc.note("seed %d: its capture %s", seed, s.About)
+	}
 }
 
 func (sc *scores) row(seed uint64, name string, row *synth.Row, flows []*report.Flow) {
@@ -250,12 +270,15 @@ func (sc *scores) table() string {
 	return b.String()
 }
 
-// check fails where a count or a rule does not reach what is required. A rule
-// may be wrong once in so many scenarios as the requirement leaves.
-func (sc *scores) check(t *testing.T, kind string) {
+// check fails where a count or a rule does not reach what is required in n scenarios. A
+// rule may be wrong once in so many of them as the requirement leaves.
+func (sc *scores) check(t *testing.T, kind string, n int) {
 	t.Helper()
 	for name, x := range sc.columns {
 		least := required[kind]
+		if r, less := reached[kind]; less {
+			least = r
+		}
 		few := int64(0) // of a rare count, two packets are more than one in a hundred
 		if least < 1 {
 			few = 2
@@ -267,13 +290,17 @@ func (sc *scores) check(t *testing.T, kind string) {
 			t.Errorf("%s: %d of %d rows are exact, want %.2f of them", name, x.exact, x.cases, exactly)
 		}
 	}
-	bear := (1 - required[kind]) * float64(*accuracy)
+	bear := (1 - required[kind]) * float64(n)
+	miss, unknown := bear, int64(0)
+	if odd(kind) { // a capture that pauses, or begins late, may hold too few answers to tell
+		miss, unknown = 0.01*float64(n), sc.paired.right/500
+	}
 	for name, x := range sc.rules {
-		if float64(x.wrong) > bear || float64(x.left) > bear {
+		if float64(x.wrong) > bear || float64(x.left) > miss {
 			t.Errorf("%s: found %d times without reason, missed %d times", name, x.wrong, x.left)
 		}
 	}
-	if sc.paired.wrong+sc.paired.left > 0 {
+	if sc.paired.wrong > 0 || sc.paired.left > unknown {
 		t.Errorf("%d peers are wrong, %d unknown", sc.paired.wrong, sc.paired.left)
 	}
 	if t.Failed() || *tell {

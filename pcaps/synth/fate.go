@@ -47,6 +47,7 @@ func (s *stream) judge(c *counter) {
 	s.needlessQuestions(c)
 	s.answersTwice(c)
 	s.sameFrames(c)
+	s.answersUnasked(c)
 }
 
 func (s *stream) asker() *endpoint { return s.records[0].packet.asker }

@@ -148,6 +148,7 @@ func (s *stream) unseen(c *counter, i int, x *record) {
 		s.datagram(c, i, x)
 		return
 	}
+	s.hides(c, x)
 	seen, why := s.visible(i, x)
 	switch {
 	case !seen:
@@ -163,6 +164,21 @@ func (s *stream) unseen(c *counter, i int, x *record) {
 	default:
 		c.add(p, s.column("not_captured"), 1)
 		s.hole(c, i, x)
+	}
+}
+
+// hides leaves open how many requests a missing READ stands for: it uses the PSNs of
+// all its responses, and where the capture holds none of those either, as many other
+// requests would leave the same hole.
+func (s *stream) hides(c *counter, x *record) {
+	p := x.packet
+	if s.kind != isRequest || !p.bth.Opcode.Is(ib.IsRead) {
+		return
+	}
+	for psn := p.bth.PSN.Add(1); psn != p.next(); psn = psn.Add(1) {
+		if !slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.kind == isReadResponse && a.packet.bth.PSN == psn }) {
+			c.open(p, manyPSNs, s.holes()...)
+		}
 	}
 }
 

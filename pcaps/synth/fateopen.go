@@ -3,6 +3,8 @@ package synth
 import (
 	"math"
 	"slices"
+
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // The reasons why a fate is open.
@@ -31,6 +33,7 @@ const (
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
+	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -104,6 +107,28 @@ func (s *stream) sameFrames(c *counter) {
 func (p *packet) sameAnswer(q *packet) bool {
 	a, b := p.aeth(), q.aeth()
 	return p.id == q.id && p.bth == q.bth && a.Syndrome == b.Syndrome && a.MSN == b.MSN
+}
+
+// answersUnasked leaves open whether an ACK alike soon behind another one, of which the
+// capture does not hold what drew it, is a copy. A third one shows that they answer
+// duplicates.
+func (s *stream) answersUnasked(c *counter) {
+	if s.kind != isRequest || s.idsTell() {
+		return
+	}
+	twice := map[ib.PSN]bool{}
+	for i, a := range s.answers {
+		p := a.packet
+		asked := slices.ContainsFunc(s.records, func(x *record) bool { return x.captured && x.packet.reached == p.made })
+		if p.kind != isAck || asked || twice[p.bth.PSN] {
+			continue
+		}
+		if twice[p.bth.PSN] = slices.ContainsFunc(s.answers[:i], func(b *record) bool {
+			return a.time-b.time <= copyView && b.packet.bth.PSN == p.bth.PSN && b.packet.syndrome() == p.syndrome()
+		}); twice[p.bth.PSN] {
+			c.open(p, answersCopied, "mirror_duplicates")
+		}
+	}
 }
 
 // needlessNAKs leaves open what a NAK tells that names a packet which was not

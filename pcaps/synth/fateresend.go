@@ -111,8 +111,11 @@ func (s *stream) roundTrip() int64 {
 }
 
 // measures reports whether the capture holds so many answers to what was sent
-// once that the shortest round trip is believed.
+// once that the shortest round trip is believed, and times that are those of the wire.
 func (s *stream) measures() bool {
+	if s.recorder.inexact {
+		return false
+	}
 	if s.measured == 0 {
 		for _, x := range s.records {
 			if slices.ContainsFunc(s.answers, func(a *record) bool { return x.once(a) && x.time < a.time }) {

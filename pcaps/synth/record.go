@@ -12,7 +12,7 @@ import (
 // should have. What of it can be known from the capture is told at the end.
 type recorder struct {
 	world      *world
-	oneWay     bool
+	inexact    bool // times are not those of the wire
 	records    map[*packet]*record
 	order      []*record // as their packets were sent
 	frames     int       // captured so far, copies aside
@@ -40,8 +40,8 @@ type record struct {
 	lost     bool // somewhere
 }
 
-func newRecorder(w *world, oneWay bool) *recorder {
-	return &recorder{world: w, oneWay: oneWay, records: map[*packet]*record{}, introduced: map[*conn]bool{}}
+func newRecorder(w *world, inexact bool) *recorder {
+	return &recorder{world: w, inexact: inexact, records: map[*packet]*record{}, introduced: map[*conn]bool{}}
 }
 
 // sent notes a packet that leaves its host.
@@ -51,12 +51,14 @@ func (r *recorder) sent(p *packet, passes bool) {
 	r.order = append(r.order, x)
 }
 
-// captured notes a frame that the capture holds, with some further copies.
-func (r *recorder) captured(p *packet, time int64, bytes, copies int) {
+// captured notes a packet of which the capture holds the frame, with some further
+// copies, and returns its record, which has no time yet.
+func (r *recorder) captured(p *packet, bytes, copies int) *record {
 	x := r.records[p]
 	r.frames++
-	x.passed, x.captured, x.passing, x.time = true, true, r.frames, time
+	x.passed, x.captured, x.passing = true, true, r.frames
 	x.bytes, x.copies, x.ce, x.damaged = bytes, copies, p.ecn == decode.CE, p.damaged
+	return x
 }
 
 // missed notes a packet that passed and is not in the capture.

@@ -21,7 +21,12 @@ type Tap struct {
 	jitter   time.Duration
 	start    time.Duration
 	stop     time.Duration // 0 never
+	breaks   []interval
+	stamps   stamping
 }
+
+// interval is a time from the beginning of the scenario to another.
+type interval struct{ from, to time.Duration }
 
 // AtHost taps the link of a host: what it sends passes at once, what it receives
 // at the end of its way, and what others send each other not at all.
@@ -47,6 +52,13 @@ func (t Tap) Clock(offset, jitter time.Duration) Tap { t.offset, t.jitter = offs
 // Between captures only what passes between two times after the beginning.
 func (t Tap) Between(start, stop time.Duration) Tap { t.start, t.stop = start, stop; return t }
 
+// Pausing captures nothing for a while, though the capture runs on: what passes
+// meanwhile is missed.
+func (t Tap) Pausing(at, length time.Duration) Tap {
+	t.breaks = append(slices.Clone(t.breaks), interval{at, at + length})
+	return t
+}
+
 // copyGap is how long after a frame its further copy is captured, in ns.
 const copyGap = 350
 
@@ -56,16 +68,16 @@ const nearHost = 50
 // tap collects frames.
 type tap struct {
 	Tap
-	world  *world
-	frames []decode.Frame
-	truth  *recorder
+	world *world
+	shots []shot
+	truth *recorder
 }
 
 func newTap(w *world, t Tap) *tap {
 	if t.host > 0 {
 		t.from = hostName(t.host)
 	}
-	return &tap{Tap: t, world: w, truth: newRecorder(w, t.oneWay)}
+	return &tap{Tap: t, world: w, truth: newRecorder(w, !t.stamps.exact())}
 }
 
 // on reports whether the tap stands on the way out of a port.
@@ -111,27 +123,27 @@ func (t *tap) see(p *packet, c *cable, j *journey) {
 	if t != t.world.tap {
 		j = &journey{}
 	}
-	if j.missed || t.world.chance(t.loses) {
+	if j.missed || t.pausing() || t.world.chance(t.loses) {
 		t.truth.missed(p)
 		return
 	}
 	data := p.frame()
-	time := t.keep(data, 0)
 	copies := j.copies
 	if t.world.chance(t.doubles) {
 		copies++
 	}
+	x := t.truth.captured(p, len(data), copies)
+	x.time = t.keep(data, 0, x)
 	for i := range copies {
-		t.keep(data, int64(i+1)*copyGap)
+		t.keep(data, int64(i+1)*copyGap, nil)
 	}
-	t.truth.captured(p, time, len(data), copies)
 }
 
 // seePause captures a pause frame, unless it was lost before.
 func (t *tap) seePause(frame []byte, x *packet, j *journey) {
-	seen := t.on(x.path[0]) && !j.lost[0] && !(j.missed && t == t.world.tap) && !t.closed() && !t.world.chance(t.loses)
+	seen := t.on(x.path[0]) && !j.lost[0] && !(j.missed && t == t.world.tap) && !t.closed() && !t.pausing() && !t.world.chance(t.loses)
 	if seen {
-		t.keep(frame, 0)
+		t.keep(frame, 0, nil)
 		t.truth.pauses++
 	}
 	if j.lost[0] || j.lost[1] {
@@ -145,21 +157,32 @@ func (t *tap) closed() bool {
 	return now < ns(t.start) || t.stop > 0 && now >= ns(t.stop)
 }
 
-// keep captures a frame, and returns the time that the capture gives it.
-func (t *tap) keep(data []byte, later int64) int64 {
-	time := t.world.clock.now + later + ns(t.offset)
+// pausing reports whether nothing is captured now, although the capture runs.
+func (t *tap) pausing() bool {
+	now := t.world.clock.now - epoch
+	return slices.ContainsFunc(t.breaks, func(b interval) bool { return ns(b.from) <= now && now < ns(b.to) })
+}
+
+// keep captures a frame, of a record or as a copy, and returns the time that the
+// capture gives it.
+func (t *tap) keep(data []byte, later int64, of *record) int64 {
+	passed := t.world.clock.now + later
+	time := passed + ns(t.offset)
 	if t.jitter > 0 {
 		time += t.world.rand.Int64N(ns(t.jitter))
 	}
-	t.frames = append(t.frames, decode.Frame{Data: data, Len: len(data), Time: time, Link: decode.LinkEthernet})
+	t.shots = append(t.shots, shot{decode.Frame{Data: data, Len: len(data), Time: time, Link: decode.LinkEthernet}, passed, of})
 	return time
 }
 
 // capture returns what was seen, in the order of time.
 func (t *tap) capture() *Capture {
-	slices.SortStableFunc(t.frames, func(a, b decode.Frame) int { return cmp.Compare(a.Time, b.Time) })
-	for i := range t.frames {
-		t.frames[i].Number = uint64(i + 1)
+	t.stamps.stamp(t.shots, t.world.rand)
+	slices.SortStableFunc(t.shots, func(a, b shot) int { return cmp.Compare(a.Time, b.Time) })
+	frames := make([]decode.Frame, len(t.shots))
+	for i := range t.shots {
+		frames[i] = t.shots[i].Frame
+		frames[i].Number = uint64(i + 1)
 	}
-	return &Capture{Frames: t.frames, Truth: t.truth.truth(), file: t.world.scenario.File}
+	return &Capture{Frames: frames, Truth: t.truth.truth(), file: t.world.scenario.File}
 }

@@ -1,0 +1,102 @@
+package detect
+
+import (
+	"github.com/rocescope/rocescope/analysis"
+	"github.com/rocescope/rocescope/analysis/report"
+	"github.com/rocescope/rocescope/decode"
+)
+
+// clock learns how exact the times of the capture are. Some drivers give all frames
+// that they take from the adapter at once one time, and some clocks tick coarsely; what
+// is told by a short time has to leave room for that. A lot is frames with one time.
+type clock struct {
+	limits *analysis.Limits
+	last   int64 // time of the frame before
+	begun  bool
+	tick   int64 // what all times are whole multiples apart; 0 unknown
+
+	src    [16]byte // who sent the first frame of the lot
+	again  bool     // that one sent another frame of it, not at the same time in truth
+	frames int
+	bytes  int64
+	step   int64 // from the time of the lot before; 0 unknown
+
+	lots    int
+	batches bool  // there are lots such as no link can carry within a tick
+	spacing int64 // the longest step to one of these, as far as frames came meanwhile
+}
+
+func newClock(c *analysis.Config) analysis.Watcher { return &clock{limits: &c.Limits} }
+
+func (c *clock) Watch(ts []analysis.Train, _ analysis.Sorts) {
+	for i := range ts {
+		for _, p := range ts[i].Packets {
+			if p.Time == c.last && c.begun {
+				c.frames++
+				c.bytes += int64(p.Len)
+				c.again = c.again || p.Src == c.src
+				continue
+			}
+			c.next(p)
+		}
+	}
+}
+
+// next begins a lot with a frame.
+func (c *clock) next(p *decode.Packet) {
+	c.end()
+	c.step = 0
+	if c.begun {
+		c.step = max(0, p.Time-c.last)
+		c.tick = divisor(c.tick, c.step)
+	}
+	c.last, c.begun, c.src, c.again, c.frames, c.bytes = p.Time, true, p.Src, false, 1, int64(p.Len)
+}
+
+// divisor returns the greatest common one; 0 stands for any number.
+func divisor(a, b int64) int64 {
+	for b != 0 && a != 1 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// end judges the lot: whether its frames cannot have come at one time. Few may have, from
+// several hosts, or within a tick.
+func (c *clock) end() {
+	c.lots++
+	if c.frames < c.limits.ClockBatch || !c.again || float64(8*c.bytes) <= c.limits.FastestLink*float64(c.tick) {
+		return
+	}
+	c.batches = true
+	if c.step <= c.limits.ClockWait {
+		c.spacing = max(c.spacing, c.step)
+	}
+}
+
+// noise is by how much the time between two frames may be wrong, ns; 0 not at all.
+func (c clock) noise() int64 {
+	c.end()
+	noise := int64(0)
+	if c.lots > c.limits.ClockSteps {
+		noise = c.tick
+	}
+	switch {
+	case !c.batches:
+		return noise
+	case c.spacing == 0: // all of them came after silence
+		return max(noise, c.limits.ClockWait)
+	}
+	return max(noise, c.spacing)
+}
+
+// clockFine is the tick, ns, of a file that keeps microseconds, which nothing minds.
+const clockFine = 1_000
+
+func (c *clock) Report(r *report.Report) {
+	if ns := c.noise(); ns > clockFine {
+		s := r.Section("capture")
+		s.Measures = append(s.Measures, report.Measure{Name: "clock_noise", Unit: "ns", Kind: report.Peak,
+			Help: "By how much times may be wrong: the tick of the clock, or the time from one batch of frames that have one time to the next.", Value: ns})
+	}
+}

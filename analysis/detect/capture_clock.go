@@ -29,16 +29,28 @@ type clock struct {
 func newClock(c *analysis.Config) analysis.Watcher { return &clock{limits: &c.Limits} }
 
 func (c *clock) Watch(ts []analysis.Train, _ analysis.Sorts) {
+	var head *decode.Packet // of the lot; nil while that began before
 	for i := range ts {
 		for _, p := range ts[i].Packets {
-			if p.Time == c.last && c.begun {
+			switch {
+			case p.Time == c.last && c.begun:
+				if head != nil {
+					c.src, head = head.Src, nil
+				}
 				c.frames++
 				c.bytes += int64(p.Len)
 				c.again = c.again || p.Src == c.src
-				continue
+			case c.frames == 1 && c.tick == 1: // as most are: one frame, and a clock that ticks finely
+				c.lots++
+				c.step, c.last, c.bytes, head = p.Time-c.last, p.Time, int64(p.Len), p
+			default:
+				c.next(p)
+				head = p
 			}
-			c.next(p)
 		}
+	}
+	if head != nil {
+		c.src = head.Src
 	}
 }
 
@@ -47,10 +59,10 @@ func (c *clock) next(p *decode.Packet) {
 	c.end()
 	c.step = 0
 	if c.begun {
-		c.step = max(0, p.Time-c.last)
-		c.tick = divisor(c.tick, c.step)
+		c.step = p.Time - c.last
+		c.tick = divisor(c.tick, max(0, c.step))
 	}
-	c.last, c.begun, c.src, c.again, c.frames, c.bytes = p.Time, true, p.Src, false, 1, int64(p.Len)
+	c.last, c.begun, c.again, c.frames, c.bytes = p.Time, true, false, 1, int64(p.Len)
 }
 
 // divisor returns the greatest common one; 0 stands for any number.

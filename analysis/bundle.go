@@ -44,8 +44,23 @@ type bundle struct {
 	lost   [2]int64 // and that were lost before the tap
 	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket
-	unsure int // rows whose responses may answer several rows
+	unsure int   // rows whose responses may answer several rows
+	newest int64 // time of the latest packet, either way
+	// resumed is when the last silence between the two hosts ended that was longer
+	// than a round trip, so that nothing was under way; 0 there was none.
+	resumed int64
 }
+
+// passed notes packets between the two hosts, the earliest and the latest time of them.
+func (b *bundle) passed(first, last int64) {
+	if first-b.newest > max(leastSilence, b.minRTT[0], b.minRTT[1]) && b.newest != 0 {
+		b.resumed = first
+	}
+	b.newest = max(b.newest, last)
+}
+
+// leastSilence is taken for longer than a round trip where none is known, ns.
+const leastSilence = 20_000
 
 // overtaken reports whether requests of a direction overtake each other time and
 // again: more than twice as many came late as were lost before the tap.

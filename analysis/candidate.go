@@ -199,7 +199,7 @@ func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 		return true
 	}
 	ahead := p.PSN.Sub(r.win.high)
-	if ahead >= missedAtMost || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
+	if ahead >= missedAtMost && !r.silentSince() || ahead > 1<<16 || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
 		return false
 	}
 	c.struck = inc(c.struck)
@@ -234,8 +234,13 @@ func (c *candidate) settleDebt() {
 func (c *candidate) contradicted() bool { return c.struck > c.ahead }
 
 // missedAtMost is how many PSNs a response may lie ahead of a row's requests
-// because the capture missed these.
+// because the capture missed these, unless it has paused since.
 const missedAtMost = 16
+
+// silentSince reports whether the capture may have paused since the last packet of a
+// row: nothing at all passed between the two hosts for longer than a round trip, and
+// a response behind that answers what nobody saw.
+func (r *row) silentSince() bool { return r.count.LastNs < r.bundle.resumed }
 
 // fits reports whether the response in g may answer the candidate's requests.
 func (c *candidate) fits(g *row, p *decode.Packet) bool {

@@ -54,6 +54,21 @@ func TestQueuePairsAlikeThatWereMispaired(t *testing.T) {
 	}
 }
 
+// TestQueuePairsAlikeBehindAPause plays a capture that pauses while queue pairs alike go
+// on: it then lacks far more of a row than chance takes, which rules no partner out.
+func TestQueuePairsAlikeBehindAPause(t *testing.T) {
+	sc := newScores()
+	s := newDraw(704).oddHealthy(704)
+	if !strings.Contains(s.About, "pauses") {
+		t.Fatalf("the capture of seed 704 %s", s.About)
+	}
+	c := synth.Run(s)
+	sc.score(704, s, c, analyze(t, s, c))
+	if p := &sc.paired; p.wrong+p.left > 0 || p.right < 28 {
+		t.Errorf("%d peers are right, %d wrong, %d unknown that could be known", p.right, p.wrong, p.left)
+	}
+}
+
 // alike puts such queue pairs into a scenario. RoCEv1 has no source ports.
 func (d draw) alike(s *synth.Scenario) {
 	s.Network.RoCEv1, s.Network.Delay = true, d.duration(us, 30*us)

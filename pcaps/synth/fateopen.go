@@ -31,6 +31,7 @@ const (
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
+	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 

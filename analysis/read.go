@@ -20,6 +20,9 @@ type reads struct {
 	late         lateOne // the response before, if it seemed to come late
 	lastResponse int64
 	upset        int64 // when a response last passed before an earlier one; 0 never
+
+	msn    uint32 // of the newest answer that bears one, and covers what none before it did
+	counts bool   // that changes
 }
 
 // read is one READ request, or one asked again.

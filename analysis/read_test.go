@@ -290,6 +290,12 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: read:2x3 read:5x2 7! +2000 read:2x3 read:5x2 7! B: rfirst:2 resp:5-6 ack:7 A: read:3x2 B: resp:3-4 A: 8! B: ack:8",
 			want:   "unresolved_timeout@2 retransmission_timeout@2,5,7 retransmission_implied@3 timeout@2 response_gap@3 response_lost_upstream@3-4 response_retransmission@3-4",
 		},
+		{
+			name:   "a response that comes once more amid those behind it, out of the order of any answer, is a copy",
+			script: mtu + "A: read:2x6 B: rfirst:2 rmid:4-6 rlast:7 A: read:3x5 B: rfirst:3 rmid:4-5 rmid:4 rmid:6 rlast:7 A: +100 8! B: ack:8",
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-7 B:mirror_duplicate@4",
+			ids:    []idMode{constant, overIPv6},
+		},
 	})
 }
 

@@ -263,7 +263,7 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.time < e.time) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
-		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
+		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.amid && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
 			return true // amid those behind it; an answer to the READ once more would have come to it in order
 		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {

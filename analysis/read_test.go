@@ -296,6 +296,12 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-7 B:mirror_duplicate@4",
 			ids:    []idMode{constant, overIPv6},
 		},
+		{
+			name:   "behind the last of an answer another one may begin, of which the first response is late",
+			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
+			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_retransmission@3-4",
+			ids:    []idMode{constant, overIPv6},
+		},
 	})
 }
 

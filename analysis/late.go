@@ -55,7 +55,7 @@ func (s *shard) overtaken(r *row, p *decode.Packet) bool {
 // new one, so that it came late, or was one more.
 func (q *requests) wasNoPass(p *decode.Packet) bool {
 	rec := q.rec
-	if !rec.pass.tail || rec.pass.cause != RetransmittedUnknown {
+	if !rec.pass.tail {
 		return false
 	}
 	rec.pass = rec.former

@@ -153,7 +153,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		case !s.overtaken(r, p):
 			s.skip(r, q.cur, p)
 		case !q.wasNoPass(p):
-			q.rec.pass.tail, q.rec.pass.reached = true, p.PSN.Add(span)
+			if q.rec.pass.cause == RetransmittedUnknown {
+				q.rec.pass.tail, q.rec.pass.reached = true, p.PSN.Add(span)
+			}
 			return s.tailOfPass(r, p, span)
 		}
 	case ahead < 0:

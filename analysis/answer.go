@@ -61,6 +61,7 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	if rec == nil {
 		return
 	}
+	rec.reads.hearMSN(p)
 	s.judgeDoubts(r, end, p)
 	s.dropResends(r, end, p)
 	if rec.holes.open > 0 {

@@ -267,6 +267,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.time < e.time) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
+		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.amid && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
+			return true // amid those behind it; an answer to the READ once more would have come to it in order
+		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}
@@ -278,6 +281,16 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		return false // one of the answers that each duplicate request draws
 	}
 	return p.Time-e.time <= limit
+}
+
+// outOfLine reports whether a READ response, which looks like the one seen, is amid
+// an answer of which the response before it has not passed again since.
+func (c *responses) outOfLine(e *sighting, p *decode.Packet) bool {
+	if p.Op.Is(ib.IsFirst | ib.IsOnly) {
+		return false
+	}
+	before := c.recent.get(p.PSN.Add(-1))
+	return before != nil && before.time <= e.time
 }
 
 // repeated tells a further copy of a CNP, which carries no sequence number to

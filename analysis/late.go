@@ -50,6 +50,23 @@ func (s *shard) overtaken(r *row, p *decode.Packet) bool {
 	return q.pass > 0 && q.gobackn && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.reached && (p.IPv6 || !r.idsRise()) && p.Time-q.rec.pass.time < r.minRTT()
 }
 
+// wasNoPass goes back to the pass before the current one, where that goes on for the
+// second time at the packet: nothing asked for the one packet that seemed to begin a
+// new one, so that it came late, or was one more.
+func (q *requests) wasNoPass(p *decode.Packet) bool {
+	rec := q.rec
+	if !rec.pass.tail {
+		return false
+	}
+	rec.pass = *rec.former
+	q.pass--
+	q.cur = p.PSN
+	if e := q.recent.get(p.PSN.Add(-1)); e != nil {
+		e.flags &^= seenLate // it was in order
+	}
+	return true
+}
+
 // lateForEarlier returns the index of the hole of an earlier pass that the packet
 // fills late, or -1. It is for senders whose IDs do not tell: nothing asks for the
 // packet, and no reaction to its absence could be here yet.

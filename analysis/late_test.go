@@ -128,6 +128,12 @@ func TestLatePackets(t *testing.T) {
 			want:   "gap@3 out_of_order@3",
 			ids:    noOrder,
 		},
+		{
+			name:   "a straggler amid those behind it begins no pass, so that they skipped nothing",
+			script: "A: 0-6! B: nak:3 A: 3-5 6! B: ack:6 A: +200 7-9 3 10-12 13! B: nak:10 A: 10-12 13! B: ack:13",
+			want:   "lost_downstream@3,10 retransmission_nak@3-6,10-13 retransmission@3 spurious_retransmission@3",
+			ids:    noOrder,
+		},
 	})
 }
 

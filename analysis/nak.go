@@ -218,7 +218,7 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 // arrived.
 func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 	rec := r.req.rec
-	short := s.stopsShort(r, end, p.Time)
+	short := s.stopsShort(r, end, p)
 	kept := rec.doubts[:0]
 	for i := range rec.doubts {
 		d := rec.doubts[i]
@@ -245,10 +245,11 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 // drawn by a late packet, the receiver would have taken all that came behind it,
 // or, where it takes nothing out of order, nothing but that packet. Then only a
 // packet behind it could draw a further NAK, and none but the resend has passed.
-func (s *shard) stopsShort(r *row, end ib.PSN, t int64) bool {
-	q := &r.req
+// What did not ask for an answer, an ACK may leave out.
+func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
+	q, t := &r.req, p.Time
 	pass := &q.rec.pass
-	if pass.cause != RetransmittedNAK || !end.Before(pass.high) || !r.knowsRTT() {
+	if pass.cause != RetransmittedNAK || !end.Before(pass.high) || !r.knowsRTT() || pass.wants.Before(end) && !p.IsSequenceNAK() {
 		return false
 	}
 	e := q.recent.get(pass.high.Add(-1)) // sent again, it may still be too late for this answer

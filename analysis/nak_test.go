@@ -44,6 +44,11 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3-9",
 		},
 		{
+			name:   "an answer that comes too soon for a resend leaves out nothing but what asks for none",
+			script: "A: 0-4 5! 6-9 B: +20 nak:3 A: 3-4 5! 6-9 B: +-9 ack:5 A: +30 10! B: ack:10",
+			want:   "needless_nak@3 retransmission_nak@3-9 spurious_retransmission@3-5",
+		},
+		{
 			name:   "a NAK was needed whose only resend a further NAK answers, too soon, long after anything else passed",
 			script: "A: 0-9! B: +20 nak:3 A: +30 3 B: +-9 nak:4 A: +30 4 B: ack:9",
 			want:   "lost_downstream@3-4 retransmission_nak@3-4",

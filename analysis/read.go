@@ -19,7 +19,12 @@ type reads struct {
 
 	late         lateOne // the response before, if it seemed to come late
 	lastResponse int64
+	lastPSN      ib.PSN
+	amid         bool  // the last response was not the last of its answer
 	upset        int64 // when a response last passed before an earlier one; 0 never
+
+	msn    uint32 // of the newest answer that bears one, and covers what none before it did
+	counts bool   // that changes
 }
 
 // read is one READ request, or one asked again.
@@ -148,7 +153,7 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 // readResponse takes a READ response of row g, to a READ of its peer r.
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
-	defer func() { rd.lastResponse = p.Time }()
+	defer func() { rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle) }()
 	if rd.late.set {
 		s.notLate(g, rd, p)
 	}

@@ -279,6 +279,29 @@ func TestMissingReadResponses(t *testing.T) {
 			script: mtu + "A: read:2x2 read:4x3 7! B: (rfirst:2) rlast:3 A: read:2x2 read:4x3 7! +2 read:2x2 read:4x3 7! B: resp:4-6 ack:7 resp:2-3 resp:4-6 ack:7 resp:2-3 rfirst:4 A: read:4x3 B: +-9 rmid:5 rlast:6 ack:7 resp:4-6",
 			want:   "retransmission_implied@2×2,4×3,7×2 response_gap@2 response_lost_upstream@2 response_lost_downstream@4 response_retransmission@2-3×2,4-6×3",
 		},
+		{
+			name:   "an earlier READ answered anew, while no message was completed, says nothing of one behind a lost packet",
+			script: mtu + "A: read:2x3 5! (6) 7! B: resp:2-4m5 ack:5 nak:6m6 A: read:8x2 read:2x3 B: resp:2-4m6 A: 5! 6-7! read:8x2 B: ack:5 ack:7 resp:8-9m9 A: 10! B: ack:10",
+			want:   "gap@6 lost_upstream@6 retransmission_implied@2,5-8 spurious_retransmission@5 response_lost_downstream@2 response_retransmission@2-4",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
+			name:   "what is missing of a READ that was sent twice is missing once",
+			script: mtu + "A: read:2x3 read:5x2 7! +2000 read:2x3 read:5x2 7! B: rfirst:2 resp:5-6 ack:7 A: read:3x2 B: resp:3-4 A: 8! B: ack:8",
+			want:   "unresolved_timeout@2 retransmission_timeout@2,5,7 retransmission_implied@3 timeout@2 response_gap@3 response_lost_upstream@3-4 response_retransmission@3-4",
+		},
+		{
+			name:   "a response that comes once more amid those behind it, out of the order of any answer, is a copy",
+			script: mtu + "A: read:2x6 B: rfirst:2 rmid:4-6 rlast:7 A: read:3x5 B: rfirst:3 rmid:4-5 rmid:4 rmid:6 rlast:7 A: +100 8! B: ack:8",
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-7 B:mirror_duplicate@4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "behind the last of an answer another one may begin, of which the first response is late",
+			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
+			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_retransmission@3-4",
+			ids:    []idMode{constant, overIPv6},
+		},
 	})
 }
 

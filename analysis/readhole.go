@@ -43,7 +43,37 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 		// not answer. The request was lost behind the tap.
 		return
 	}
+	if e.first == 0 && p.PSN.Before(e.start) && rd.noneCompleted(p) {
+		return // what it waits behind is missing, and only what had been taken before is answered anew
+	}
 	s.missResponses(r, g, e.cursor, e.end, p)
+	rd.notTwice(j)
+}
+
+// notTwice closes, with the READ at index j, those that nothing but the same responses
+// has served: what is missing is missing once.
+func (rd *reads) notTwice(j int) {
+	e := &rd.list[j]
+	for k := j + 1; k < len(rd.list); k++ {
+		if n := &rd.list[k]; !n.done && n.borrowed && n.known && n.cursor == e.cursor && n.end == e.end {
+			n.cursor, n.done = n.end, true
+		}
+	}
+}
+
+// hearMSN takes the message count of an answer that covers more than those before it.
+func (rd *reads) hearMSN(p *decode.Packet) {
+	if !p.HasExt || p.Op.Is(ib.IsMiddle) {
+		return
+	}
+	rd.counts = rd.counts || rd.msn != 0 && rd.msn != p.MSN
+	rd.msn = p.MSN
+}
+
+// noneCompleted reports whether a response says that its sender, who counts messages,
+// has completed none since the newest answer: no READ that came behind that.
+func (rd *reads) noneCompleted(p *decode.Packet) bool {
+	return rd.counts && p.HasExt && !p.Op.Is(ib.IsMiddle) && p.MSN == rd.msn
 }
 
 // completeReads closes the READs before end, which an answer covers.

@@ -44,6 +44,7 @@ type requests struct {
 type recovery struct {
 	holes   holes
 	pass    passInfo
+	former  *passInfo // the one before; nil while there was none
 	naks    nakList
 	rnr     nakInfo
 	doubts  []doubt         // sequence NAKs whose meaning the next answer tells
@@ -78,6 +79,7 @@ type passInfo struct {
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start
 	nakked          bool  // it begins with what a NAK had drawn once before, in vain
+	tail            bool  // the one before has gone on since
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged
 	late            bool  // the answer had passed before, and may have come too late or never
@@ -147,10 +149,15 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)
 	case ahead > 0:
-		if s.overtaken(r, p) {
+		switch {
+		case !s.overtaken(r, p):
+			s.skip(r, q.cur, p)
+		case !q.wasNoPass(p):
+			if q.rec.pass.cause == RetransmittedUnknown {
+				q.rec.pass.tail, q.rec.pass.reached = true, p.PSN.Add(span)
+			}
 			return s.tailOfPass(r, p, span)
 		}
-		s.skip(r, q.cur, p)
 	case ahead < 0:
 		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
 			s.lookBack(r, p)

@@ -58,7 +58,7 @@ func (s *stream) late(c *counter) {
 	newest := -1
 	for _, x := range s.inPlaces() {
 		i := slices.Index(s.records, x)
-		if i < newest {
+		if i < newest || s.behindAnswer(x) {
 			s.overtaken(c, i, x)
 		}
 		newest = max(newest, i)
@@ -67,9 +67,33 @@ func (s *stream) late(c *counter) {
 
 // lateInTruth reports whether a packet passed behind one that was sent later.
 func (s *stream) lateInTruth(x *record) bool {
+	return s.lateAmongItsKind(x) || slices.ContainsFunc(s.sentBehind(x), func(a *record) bool { return a.passing < x.passing })
+}
+
+// lateAmongItsKind reports whether another packet of the stream overtook one.
+func (s *stream) lateAmongItsKind(x *record) bool {
 	return slices.ContainsFunc(s.records, func(y *record) bool {
 		return y.captured && y.packet.order > x.packet.order && y.passing < x.passing
 	})
+}
+
+// behindAnswer reports whether a READ response passed behind an answer to what was
+// asked for after it: a responder answers in order, so that the one was overtaken by
+// the other just as by a further response.
+func (s *stream) behindAnswer(x *record) bool {
+	return slices.ContainsFunc(s.sentBehind(x), func(a *record) bool { return a.place < x.place })
+}
+
+// sentBehind returns the answers other than responses in the capture that were sent
+// behind a READ response, to later requests.
+func (s *stream) sentBehind(x *record) []*record {
+	var out []*record
+	for _, a := range s.answers {
+		if s.kind == isReadResponse && a.packet.made >= x.packet.made && x.packet.bth.PSN.Before(a.packet.bth.PSN) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func (s *stream) overtaken(c *counter, i int, x *record) {
@@ -79,6 +103,10 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 	}
 	if s.lateOrAgain(x) {
 		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
+		return
+	}
+	if x.packet.again != "" && !s.lateAmongItsKind(x) {
+		c.open(x.packet, answeredFirst, append(s.holes(), s.column("reordered"))...)
 		return
 	}
 	c.add(x.packet, s.column("reordered"), 1)

@@ -34,6 +34,7 @@ const (
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
 	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
+	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 

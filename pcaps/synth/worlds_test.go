@@ -245,3 +245,25 @@ func TestALostResendAloneLooksLikeALostNAK(t *testing.T) {
 	}
 	t.Error("the captures differ")
 }
+
+// TestAResponseThatAnACKOvertakesIsReordered delays the last response of a READ until
+// the ACK of what was asked for behind it has passed: a responder answers in order.
+func TestAResponseThatAnACKOvertakesIsReordered(t *testing.T) {
+	for name, net := range map[string]synth.Network{"IPv4": {Delay: 5 * us}, "IPv6": {Delay: 5 * us, IPv6: true}} {
+		s := &synth.Scenario{
+			Seed: 1, Network: net, Faults: []synth.Fault{synth.Delay(synth.ReadResponses(1).Number(3), 4*us)},
+			Connections: []synth.Connection{{From: 1, To: 2, AnyOrder: true, Work: []synth.Work{synth.Read(3000), synth.Write(200).Times(20).Every(20 * us).After(us)}}},
+		}
+		c := synth.Run(s)
+		flows := rowsByName(analyze(t, s, c))
+		n := int64(0)
+		for i := range c.Truth.Rows {
+			row := &c.Truth.Rows[i]
+			n += row.Counts["response_reordered"]
+			compare(t, name, row, flows[rowName(row.Src, row.Dst, row.DestQP)])
+		}
+		if n != 1 {
+			t.Errorf("%s: %d responses are reordered", name, n)
+		}
+	}
+}

@@ -368,7 +368,7 @@ func (s *shard) otherRow() *row {
 
 // warmRows is from how many rows on those of a batch are asked for at once, before
 // they are used: fewer stay in the cache.
-const warmRows = 2048
+const warmRows = 1 << 14
 
 // warm reads what the packets of a batch will ask for first, row by row with
 // nothing that waits for it, so that the memory serves many at a time.

@@ -31,7 +31,7 @@ func (l *perRow[T]) at(id analysis.FlowID) *T {
 }
 
 // manyPages is from how many pages on elements are read ahead: fewer stay in the cache.
-const manyPages = 8
+const manyPages = 64
 
 // warm reads the elements of a batch's rows before they are used, one behind the
 // other with nothing that waits for one, so that the memory serves many at a time.

@@ -17,7 +17,7 @@ import (
 // packet has been read, and of a finished report. Many packets of many rows are
 // what fills memory, so that a word more for each row counts.
 const (
-	stateOfRow  = 2400 // bytes
+	stateOfRow  = 2450 // bytes
 	reportOfRow = 1450
 )
 
@@ -73,9 +73,9 @@ func (s *weighed) Read(f *decode.Frame) error {
 	return err
 }
 
-// soon is what is in use a little later.
+// soon is what is in use a little later, on a machine that has other things to do.
 func (s *weighed) soon() int64 {
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 	return inUse()
 }
 

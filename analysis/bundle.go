@@ -51,13 +51,27 @@ type bundle struct {
 	resumed int64
 }
 
-// passed notes packets between the two hosts, the earliest and the latest time of them.
-func (b *bundle) passed(first, last int64) {
-	if first-b.newest > max(leastSilence, b.minRTT[0], b.minRTT[1]) && b.newest != 0 {
-		b.resumed = first
+// passed notes the time of a packet between the two hosts.
+func (b *bundle) passed(t int64) {
+	if t-b.newest > b.silence() && b.newest != 0 {
+		b.resumed = t
 	}
-	b.newest = max(b.newest, last)
+	b.newest = max(b.newest, t)
 }
+
+// passedOn notes those of a run. Where it is short no silence is within.
+func (b *bundle) passedOn(ps []decode.Packet, u *run) {
+	if u.last-u.first <= b.silence() {
+		ps = ps[:1]
+	}
+	for i := range ps {
+		b.passed(ps[i].Time)
+	}
+	b.newest = max(b.newest, u.last)
+}
+
+// silence is the time, ns, from which on nothing is under way where nothing passes.
+func (b *bundle) silence() int64 { return max(leastSilence, b.minRTT[0], b.minRTT[1]) }
 
 // leastSilence is taken for longer than a round trip where none is known, ns.
 const leastSilence = 20_000

@@ -119,7 +119,7 @@ func (r *row) touch(p *decode.Packet) {
 	}
 	c.Frames++
 	c.Bytes += int64(p.Len)
-	r.bundle.passed(p.Time, p.Time)
+	r.bundle.passed(p.Time)
 	r.dscps |= 1 << (p.DSCP & 63)
 	if p.Version == 2 && (r.port != p.SrcPort || r.ports == 0) {
 		r.newPort(p.SrcPort)

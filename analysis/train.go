@@ -55,6 +55,7 @@ func (s *shard) goOn(r *row, ps []decode.Packet) (u run) {
 	if n > 0 {
 		u = runOf(ps[:n])
 		r.countOn(&u, &ps[0])
+		b.passedOn(ps[:n], &u)
 		r.mtuOn(ps[:n])
 	}
 	return u
@@ -64,7 +65,6 @@ func (s *shard) goOn(r *row, ps []decode.Packet) (u run) {
 func (r *row) countOn(u *run, p *decode.Packet) {
 	c := &r.count
 	c.FirstNs, c.LastNs = min(c.FirstNs, u.first), max(c.LastNs, u.last)
-	r.bundle.passed(u.first, u.last)
 	c.Frames += int64(u.n)
 	c.Bytes += u.bytes
 	c.DataFrames += int64(u.n)

@@ -71,6 +71,9 @@ func (s *script) parts(rng *rand.Rand, who string, first ib.Op, psn, at, k int32
 		p := s.one(who, op, 0, psn+at)
 		p.PayloadLen, p.AckReq = 1024, op == ib.WriteLast || rng.IntN(50) == 0
 		s.now += 100
+		if at == 17 {
+			s.now += 30 * us // a silence amid the message
+		}
 	}
 }
 

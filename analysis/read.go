@@ -150,10 +150,15 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	}
 }
 
+// heard notes the newest response.
+func (rd *reads) heard(p *decode.Packet) {
+	rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle)
+}
+
 // readResponse takes a READ response of row g, to a READ of its peer r.
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
-	defer func() { rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle) }()
+	defer rd.heard(p)
 	if rd.late.set {
 		s.notLate(g, rd, p)
 	}

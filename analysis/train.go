@@ -218,7 +218,8 @@ func (q *requests) readOn(psn ib.PSN) (on *read, until ib.PSN) {
 // answeredOn notes that all responses to a READ up to the packet have come.
 func (q *requests) answeredOn(e *read, p *decode.Packet) {
 	rd := &q.rec.reads
-	e.last, rd.lastResponse = p.Time, p.Time
+	e.last = p.Time
+	rd.heard(p)
 	if e.cursor.After(rd.high) {
 		rd.high = e.cursor
 	}

@@ -160,14 +160,14 @@ func TestTrainsTakenAtOnce(t *testing.T) {
 					in := inputOf(sc.packets[i : i+n])
 					shards[1].process(in)
 					shards[0].process(&input{packets: sc.packets[i : i+n]})
+					for k, a := range shards[0].rows {
+						if b := shards[1].rows[k]; !reflect.DeepEqual(a, b) {
+							t.Fatalf("row %d after packet %d: one by one it is\n%+v\n%+v\nand at once\n%+v\n%+v", k, i+n, a.count, a.rsp.ids, b.count, b.rsp.ids)
+						}
+					}
 					i += n
 				}
 				atOnce += shards[1].atOnce
-				for i := range shards[0].rows {
-					if a, b := shards[0].rows[i], shards[1].rows[i]; !reflect.DeepEqual(a, b) {
-						t.Errorf("row %d: one by one it is\n%+v\n%+v\nand at once\n%+v\n%+v", i, a.count, a.rsp.ids, b.count, b.rsp.ids)
-					}
-				}
 				for _, s := range shards {
 					s.finish()
 				}

@@ -68,7 +68,7 @@ func Open(name string, opts ...Option) (*File, error) {
 func NewReader(name string, r io.Reader) (*File, error) {
 	raw := &source{r: r}
 	f := &File{in: &input{raw: raw, info: Info{Name: name}}}
-	stream, err := f.unpack(bufio.NewReaderSize(raw, 64<<10))
+	stream, err := f.unpack(bufio.NewReaderSize(raw, windowSize/4)) // what a window has room for goes past it
 	if err == nil {
 		f.in.window = window{src: stream, buf: make([]byte, windowSize)}
 		f.records, err = f.in.detect()

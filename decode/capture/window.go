@@ -3,10 +3,11 @@ package capture
 import "io"
 
 // windowSize is how much is read at a time. What is larger leaves the nearest
-// caches before it is decoded; much smaller does not amortize a system call, or a
-// record that straddles its end. A mapping of the file would save a third of the
-// copying, a few ns a packet, but counts as memory and faults where a file shrinks.
-const windowSize = 1 << 18
+// caches before it is decoded, and more so where other cores are at work; much
+// smaller does not amortize a system call, or a record that straddles its end. A
+// mapping of the file moves the waiting for memory from the system's time to ours,
+// and faults where a file shrinks.
+const windowSize = 1 << 16
 
 // A window is a sliding view of a byte stream. Records are handed out as slices
 // of it, so a byte is moved only where a record straddles the window's end.

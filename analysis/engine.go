@@ -322,12 +322,12 @@ func (e *engine) finish() (*report.Report, error) {
 		w.Report(own)
 	}
 	e.watch, e.overseer = nil, overseer{}
-	r, err := report.Join(append(e.reports(own), own)...)
-	if err == nil {
-		given(len(r.Flows))
-	}
-	return r, err
+	return report.Join(append(e.reports(own), own)...)
 }
+
+// manyRows is from how many rows on what has been given up goes back to the system
+// at once.
+const manyRows = 1 << 13
 
 // reports returns what each shard has counted, and gives up the shards. All rows
 // come to stand in one array, that of sum.
@@ -341,7 +341,9 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 		s.dismiss()
 		n += len(s.rows)
 	}
-	given(n)
+	if n > manyRows {
+		debug.FreeOSMemory() // the report needs as much again, in pieces of other sizes
+	}
 	sum.Flows = make([]report.Flow, 0, n)
 	out := make([]*report.Report, len(e.shards))
 	from := 0
@@ -352,7 +354,6 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 		from = to
 	}
 	e.done.Wait()
-	given(n)
 	for i, s := range e.shards {
 		e.done.Go(func() { s.observed(out[i], true) })
 	}
@@ -363,17 +364,6 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 		r.Flows = nil
 	}
 	return out
-}
-
-// manyRows is from how many rows on what has been given up goes back to the system
-// at once: what comes next needs as much again, in pieces of other sizes.
-const manyRows = 1 << 13
-
-// given collects what has been given up, where there are many rows.
-func given(rows int) {
-	if rows > manyRows {
-		debug.FreeOSMemory()
-	}
 }
 
 // dismiss gives up what nothing but further packets asks for.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 )
 
 // By default the garbage collector lets as much garbage pile up as memory is in
@@ -25,17 +26,39 @@ func frugal() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return // somebody knows better
 	}
+	var h heap
+	large := sync.OnceFunc(hugePages) // what ends before the first collection is small
 	atEachCollection(func() {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		n := live[0].Value.Uint64()
-		percent := room(n)
+		large()
+		now := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/automatic:gc-cycles"}}
+		metrics.Read(now)
+		n := now[0].Value.Uint64()
+		percent := h.collected(n, now[1].Value.Uint64())
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(int64(n + n/100*uint64(percent+idleShare) + idleRoom))
 	})
 }
 
-// room is how much of a heap may be garbage, in percent of what is in use.
+// heap is how the heap has been collected.
+type heap struct {
+	goal, most uint64 // what it may grow to before the next collection, and has grown to
+	cycles     uint64 // collections that came when it had
+}
+
+// collected takes note of a collection, which left live bytes in use, and returns
+// how much more may be garbage before the next, in percent of them. What has been
+// needed once may be used again: a report is made of what an analysis gave up.
+func (h *heap) collected(live, cycles uint64) int {
+	if cycles != h.cycles {
+		h.most, h.cycles = max(h.most, h.goal), cycles
+	}
+	percent := max(room(live), int(100*(max(h.most, live)-live)/max(1, live)))
+	h.goal = live + live/100*uint64(percent)
+	return percent
+}
+
+// room is how much of a heap may be garbage that has not been larger before, in
+// percent of what is in use.
 func room(live uint64) int {
 	return int(min(mostRoom, max(largeShare, 100*leastRoom/max(1, live))))
 }

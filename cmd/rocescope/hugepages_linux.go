@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -18,12 +21,16 @@ func hugePages() {
 }
 
 // addresses returns for how many bytes addresses may be asked for; 0 where they are
-// counted as if they were memory.
+// few, or counted as if they were memory.
 func addresses() uint64 {
 	const most = 1 << 30
 	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur < 1<<40 || strconv.IntSize < 64 {
+		return 0
+	}
+	mode, err := os.ReadFile("/proc/sys/vm/overcommit_memory")
 	var machine syscall.Sysinfo_t
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur < 1<<40 || syscall.Sysinfo(&machine) != nil {
+	if err != nil || strings.TrimSpace(string(mode)) == "2" || syscall.Sysinfo(&machine) != nil {
 		return 0
 	}
 	return min(most, uint64(machine.Totalram)*uint64(machine.Unit)/4)

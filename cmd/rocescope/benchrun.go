@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -58,13 +57,7 @@ func (c *contender) run(ctx context.Context) error {
 	}
 	s := cmd.ProcessState
 	c.times, c.cpu = append(c.times, time.Since(start)), append(c.cpu, s.UserTime()+s.SystemTime())
-	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
-		peak := u.Maxrss
-		if runtime.GOOS != "darwin" {
-			peak <<= 10
-		}
-		c.peak = append(c.peak, peak)
-	}
+	c.peak = append(c.peak, peakOf(s))
 	return nil
 }
 

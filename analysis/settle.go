@@ -84,7 +84,7 @@ func (g *row) excuses() bool {
 // it may be that one's partner, and a pause excuses what speaks against another one here.
 func (c *candidate) fitsOthers(g *row) bool {
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.since >= c.since })
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.fitted >= c.fitted && y.since >= c.since })
 	})
 }
 

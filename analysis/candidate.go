@@ -25,12 +25,20 @@ type candidate struct {
 	owed   ib.PSN // valid iff owes
 	named  ib.PSN // by the newest response
 	heard  bool   // there was one
+	agrees bool   // the newest response fits it
+	within uint8  // how many fitted it among the requests in view, alone or not
 	owes   bool   // a response named what the row had not asked for, and has not by now
+	paused bool   // and nobody could see that, as the capture may have paused
+	again  bool   // or a NAK did, so that the row sends it again
 	// quickest is the shortest time from the last packet of a message to the
 	// response that acknowledges just that; 0 where there was none. alone is the
 	// same of responses that cannot have been kept back for an earlier message, and
 	// kept whether there was one that may have been.
 	quickest, alone int64
+	silence         int64 // the end of the last silence behind which a response named what nobody saw
+	silences        uint8 // and how many there were
+	excused         uint8 // how many responses did that
+	since           uint8 // how many named the end of a message that passed behind the last silence
 	kept            bool
 }
 
@@ -55,11 +63,13 @@ func (s *shard) match(g *row, p *decode.Packet) {
 				break // they stand in the order of their first request
 			}
 			if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
+				c.compareEarlier(g)
 				fit = append(fit, c)
 			}
 		}
 		g.looked = b.asked
 	}
+	g.named, g.heardBy = arrived(p), b.asked+1
 	if len(fit) > 1 {
 		if r := byFormula(fit, g, p.SrcPort); r != nil {
 			s.pair(r, g, byPort)
@@ -67,6 +77,22 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		}
 	}
 	s.narrow(g, fit, p)
+}
+
+// arrived is the newest PSN of what a response says has arrived; what a NAK names has not.
+func arrived(p *decode.Packet) ib.PSN {
+	if p.HasSyndrome() && p.Syndrome.Type() != ib.ACK {
+		return p.PSN.Add(-1)
+	}
+	return p.PSN
+}
+
+// compareEarlier holds against a new candidate that an earlier response named what it
+// asked for only later.
+func (c *candidate) compareEarlier(g *row) {
+	if w := &c.row.win; g.heardBy > 0 && w.number >= g.heardBy && !g.named.Before(w.first) && g.named.Sub(w.first) < 1<<16 {
+		c.struck = inc(c.struck)
+	}
 }
 
 // hearMSN learns whether the responder counts messages at all.
@@ -123,7 +149,7 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 	switch {
 	case formulaNames(r, g, p.SrcPort):
 		return true
-	case c.fitted == 0:
+	case !c.agrees:
 		return false
 	case p.PSN.Before(r.win.first) && !namesLostStart(&r.win, p):
 		return false // the one that asked for it may not have been seen yet
@@ -159,14 +185,19 @@ func (c *candidate) doubtful(g *row) bool {
 // passed that the response seems to answer. Else another one, not seen yet, may
 // have asked before the capture began.
 func (b *bundle) settled(r *row, p *decode.Packet) bool {
-	longest := int64(unseenRTT)
-	if rtt := r.minRTT(); rtt > 0 {
-		longest = 4 * rtt
-	}
+	longest := b.longest(r)
 	if m := r.win.find(p.PSN); m != nil {
 		longest = max(longest, 4*(p.Time-m.time))
 	}
 	return p.Time-b.first > longest
+}
+
+// longest is how long the answer to a request of the row may take.
+func (b *bundle) longest(r *row) int64 {
+	if rtt := r.minRTT(); rtt > 0 {
+		return 4 * rtt
+	}
+	return unseenRTT
 }
 
 // unseenRTT is how long an answer may take, ns, where no round trip was seen.
@@ -192,20 +223,29 @@ func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 		return false
 	}
 	c.settleDebt()
-	fits := c.fits(g, p)
+	c.agrees = c.fits(g, p)
 	c.named, c.heard = p.PSN, true
-	if fits {
+	if c.agrees {
 		c.fitted = inc(c.fitted)
+		if !p.PSN.Before(r.win.first) {
+			c.within = inc(c.within)
+		}
 		return true
 	}
 	ahead := p.PSN.Sub(r.win.high)
+	c.again = arrived(p) != p.PSN
+	if 0 <= ahead && ahead <= 1<<16 && c.unseen(p) {
+		c.owed, c.owes, c.paused = p.PSN, true, true
+		c.excused = inc(c.excused)
+		return true
+	}
 	if ahead >= missedAtMost && !r.silentSince() || ahead > 1<<16 || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
 		return false
 	}
 	c.struck = inc(c.struck)
 	if ahead >= 0 {
 		c.ahead, c.lacks = inc(c.ahead), uint8(min(255, int32(c.lacks)+ahead+1))
-		c.owed, c.owes = p.PSN, true
+		c.owed, c.owes, c.paused = p.PSN, true, false
 	}
 	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted) || !c.contradicted() && int(c.lacks) <= missed
 }
@@ -221,8 +261,13 @@ func (c *candidate) settleDebt() {
 	c.owes = false
 	switch {
 	case len(w.log) == 0 || c.owed.Before(w.log[0].start): // fallen out of the log
+	case w.find(c.owed) != nil && c.again:
+	case w.find(c.owed) != nil && c.paused:
+		c.struck = inc(c.struck)
 	case w.find(c.owed) != nil:
 		c.ahead-- // so that it is contradicted
+	case c.paused:
+		c.fitted = inc(c.fitted)
 	default:
 		c.struck, c.ahead, c.lacks = c.struck-c.ahead, 0, 0
 		c.fitted = inc(c.fitted)
@@ -237,10 +282,24 @@ func (c *candidate) contradicted() bool { return c.struck > c.ahead }
 // because the capture missed these, unless it has paused since.
 const missedAtMost = 16
 
-// silentSince reports whether the capture may have paused since the last packet of a
+// silentSince reports whether the capture may have paused since the last request of a
 // row: nothing at all passed between the two hosts for longer than a round trip, and
 // a response behind that answers what nobody saw.
-func (r *row) silentSince() bool { return r.count.LastNs < r.bundle.resumed }
+func (r *row) silentSince() bool { return r.win.last < r.bundle.resumed }
+
+// unseen reports whether the response may answer what the candidate asked for while the
+// capture paused: it comes soon behind a silence, and few others did so.
+func (c *candidate) unseen(p *decode.Packet) bool {
+	const pauses = 2
+	b := c.row.bundle
+	if !c.row.silentSince() || p.Time-b.resumed > max(leastSilence, b.longest(c.row)) {
+		return false
+	}
+	if c.silence != b.resumed {
+		c.silence, c.silences = b.resumed, inc(c.silences)
+	}
+	return c.silences <= pauses
+}
 
 // fits reports whether the response in g may answer the candidate's requests.
 func (c *candidate) fits(g *row, p *decode.Packet) bool {
@@ -250,8 +309,8 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 		return false
 	}
 	m := w.find(p.PSN)
-	if m == nil {
-		return true // fallen out of the log, or a hole
+	if m == nil { // fallen out of the log, or a hole
+		return !p.HasSyndrome() || p.Syndrome.Type() != ib.ACK || !r.passedLongAgo(p)
 	}
 	prompt := !m.follows || c.heard && !m.prior.After(c.named)
 	if rtt := r.minRTT(); rtt > 0 && r.knowsRTT() && p.Time-m.time < rtt/2 && prompt && p.PSN == m.end.Add(-1) {
@@ -269,6 +328,9 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	}
 	if d := max(p.Time-m.time, 1); p.PSN == m.end.Add(-1) {
 		c.quickest = least(c.quickest, d)
+		if b := r.bundle; b.resumed != 0 && m.time >= b.resumed {
+			c.since = inc(c.since)
+		}
 		if prompt {
 			c.alone = least(c.alone, d)
 		} else {
@@ -279,6 +341,14 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 		return true // the count is cut off
 	}
 	return c.countsAlike(p.MSN-m.ended(p.PSN), m.gaps) || !g.counting
+}
+
+// passedLongAgo reports whether what an ACK names, in a hole of the row's requests, passed
+// so long ago that it would have been acknowledged by now: what follows did.
+func (r *row) passedLongAgo(p *decode.Packet) bool {
+	log := r.win.log
+	i := slices.IndexFunc(log, func(m message) bool { return m.start.After(p.PSN) })
+	return i > 0 && p.Time-log[i].time > max(unseenRTT, r.bundle.longest(r))
 }
 
 // countsAlike reports whether the message counts of both ends still differ by

@@ -91,6 +91,18 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": unknown, "A2": second},
 		},
 		{
+			name:   "a response to what came before the first request in view shows no partner",
+			script: "A: 5! B: ack:4",
+			want:   "outstanding@5",
+			rows:   map[string]string{"A": unknown, "B": unknown},
+		},
+		{
+			name:   "a partner asks before it is answered",
+			script: "A: 0! B: ack:0 ack:2 A2: 1-2! 3! B: ack:3",
+			want:   "outstanding@0 A2:outstanding@1×3",
+			rows:   map[string]string{"A2": unknown},
+		},
+		{
 			name:   "counts of messages that differ tell two rows apart",
 			script: "A: 0! 1-2 3! A2: 0! first:1 mid:2 last:3! B: ack:0m1 ack:3m4 B2: ack:0m1 ack:3m2",
 			want:   "",
@@ -192,6 +204,44 @@ func TestResponsesAheadOfTheirRequests(t *testing.T) {
 					checked = true
 					if x.struck != c.struck || x.struck-x.ahead != c.contradictions {
 						t.Errorf("%s: %d responses speak against it, %d of them whatever the capture missed; want %d and %d", name, x.struck, x.struck-x.ahead, c.struck, c.contradictions)
+					}
+				}
+			}
+		}
+		if !checked {
+			t.Errorf("%s: the row is no candidate", name)
+		}
+	}
+}
+
+// TestResponsesBehindAPause has responses name what a row did not ask for as far as the
+// capture shows, which may have paused: soon behind a silence, twice, that says nothing.
+func TestResponsesBehindAPause(t *testing.T) {
+	for name, c := range map[string]struct {
+		then            string
+		excused, struck uint8
+	}{
+		"no silence":                      {"B: ack:7", 0, 1},
+		"a silence":                       {"+50 B: ack:7 ack:8", 2, 0},
+		"more than two silences":          {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
+		"what was named is sent after it": {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
+		"a NAK named what is sent again":  {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
+	} {
+		s := newScript(overIPv6, 5000)
+		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)
+		g := newShard(Defaults(1), nil)
+		g.process(&input{packets: s.packets})
+		checked := false
+		for _, b := range g.bundles {
+			b.settleDebts()
+			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
+				for _, x := range r.cand {
+					if r.qp != queuePair("A") || x.row.qp != queuePair("B") {
+						continue
+					}
+					checked = true
+					if x.excused != c.excused || x.struck != c.struck {
+						t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
 					}
 				}
 			}

@@ -50,6 +50,10 @@ type row struct {
 	cand   []candidate // rows that the responses here may answer, while several may
 	tries  uint32      // searches for them
 	looked uint32      // number of the newest row at the last search
+	// named is what had arrived by the last response while the row had no partner, and
+	// heardBy the number of the next row by then; 0 there was none.
+	named   ib.PSN
+	heardBy uint32
 }
 
 // rowMore is what of a row the frames bear that have more than a queue pair's

@@ -37,14 +37,72 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 			left := g.cand
 			if contradicted && g.missedAtLeast(2) {
 				left = best(slices.Clone(left))
+				if len(left) == 1 && (g.excuses() && left[0].fitsOthers(g) || left[0].oddOneOut(g, s.cfg.Limits.PeerSame)) {
+					continue
+				}
 			}
-			if len(left) == 1 && !g.rivalled(&left[0]) && (!left[0].doubtful(g) || b.lastPair(g.dir)) {
+			if len(left) == 1 && left[0].shows(g) && !g.rivalled(&left[0]) && (!left[0].doubtful(g) || b.lastPair(g.dir)) {
 				s.pair(left[0].row, g, byResponses)
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// oddOneOut reports whether the round trip of another candidate of the row is that of others,
+// and that of this one is not: all queue pairs between two hosts share a way.
+func (c *candidate) oddOneOut(g *row, same float64) bool {
+	most := 0
+	for i := range g.cand {
+		if x := &g.cand[i]; x.row != c.row {
+			most = max(most, x.likeOthers(g, same))
+		}
+	}
+	return most > c.likeOthers(g, same)
+}
+
+// likeOthers counts the rows that another candidate answers as fast as this one does g.
+func (c *candidate) likeOthers(g *row, same float64) (n int) {
+	for _, x := range g.bundle.rows[g.dir] {
+		if x != g && slices.ContainsFunc(x.cand, func(y candidate) bool {
+			off := float64(y.quickest)/float64(max(c.quickest, 1)) - 1
+			return y.row != c.row && c.quickest > 0 && -same < off && off < same
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// excuses reports whether nothing but a pause of the capture makes some candidate one.
+func (g *row) excuses() bool {
+	return slices.ContainsFunc(g.cand, func(c candidate) bool { return c.excused > 0 })
+}
+
+// fitsOthers reports whether as many responses of another row fit the candidate: then
+// it may be that one's partner, and a pause excuses what speaks against another one here.
+func (c *candidate) fitsOthers(g *row) bool {
+	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.fitted >= c.fitted && y.since >= c.since })
+	})
+}
+
+// shows reports whether enough responses fitted the candidate to pair the two where it
+// is the last one left: one among the requests in view does where it came as soon as
+// answers do, and no other row may have asked for it unseen.
+func (c *candidate) shows(g *row) bool {
+	late := c.quickest > max(leastSilence, c.row.bundle.longest(c.row)) && len(c.row.win.repeats) == 0
+	return c.within >= enough || c.within > 0 && !late && !g.mayAnswerUnseen()
+}
+
+// mayAnswerUnseen reports whether a row that asked only after the responses in g may
+// have drawn them by requests that nobody saw, which it did not have yet then.
+func (g *row) mayAnswerUnseen() bool {
+	return slices.ContainsFunc(g.bundle.asking[1-g.dir], func(r *row) bool {
+		behind := r.win.first.Sub(g.rsp.high)
+		return r.peer == nil && r.win.number >= g.heardBy && r.transport == g.transport && 0 < behind && behind <= beforeCapture
+	})
 }
 
 // settleOnly pairs a row of requests that one row alone may answer, where there are as
@@ -81,9 +139,18 @@ func (r *row) onlyAnswers() *row {
 	return only
 }
 
-// best leaves out those that some response contradicted where there are others.
+// best leaves out those that some response contradicted where there are others, and
+// those that a pause alone excuses where another one asked behind it for all of that.
 func best(cs []candidate) []candidate {
-	clean := func(c candidate) bool { return c.struck == 0 && c.fitted > 0 }
+	needed := uint8(0)
+	for i := range cs {
+		if c := &cs[i]; c.excused > 0 && c.fitted > 0 {
+			needed = max(needed, c.excused, 2)
+		} else {
+			needed = max(needed, c.excused)
+		}
+	}
+	clean := func(c candidate) bool { return c.struck+c.excused == 0 && c.fitted > 0 && c.since >= needed }
 	if !slices.ContainsFunc(cs, clean) {
 		return cs
 	}
@@ -100,10 +167,10 @@ func (g *row) missedAtLeast(n int) bool {
 	}
 	unanswered := left[0].row.unanswered(g)
 	return !slices.ContainsFunc(g.cand, func(c candidate) bool {
-		if c.struck == 0 || c.contradicted() {
+		if c.struck+c.excused == 0 || c.contradicted() {
 			return false
 		}
-		lacks := int(c.lacks) + unanswered
+		lacks := int(c.lacks) + int(c.excused) + unanswered
 		for _, x := range g.bundle.rows[g.dir] {
 			lacks += x.lacksWithout(g, c.row)
 		}

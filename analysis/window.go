@@ -15,6 +15,7 @@ type window struct {
 	// log holds the last messages, oldest first, while the row has no partner.
 	log  []message
 	gaps uint32 // how often so much was missing that nobody knows how many ended there
+	last int64  // when the newest packet passed
 	port uint16
 	set  bool
 	// asked is the newest packet that asked for an ACK, valid iff asks.
@@ -57,7 +58,7 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 	if end.After(w.high) {
 		w.high = end
 	}
-	w.port = p.SrcPort
+	w.port, w.last = p.SrcPort, p.Time
 	switch {
 	case r.peer != nil:
 		w.log, w.repeats = nil, nil
@@ -71,7 +72,7 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 // PSNs follow each other, sent for the first time.
 func (w *window) goOn(ps []decode.Packet, paired bool) {
 	tail := &ps[len(ps)-1]
-	w.port = tail.SrcPort
+	w.port, w.last = tail.SrcPort, tail.Time
 	if paired {
 		w.log, w.repeats = nil, nil
 	}

@@ -26,6 +26,7 @@ type stream struct {
 
 // judge counts what became of the stream's packets.
 func (s *stream) judge(c *counter) {
+	s.allUnseen(c)
 	if !s.captured {
 		return
 	}

@@ -33,6 +33,7 @@ const (
 	noRule         = "too little came before it to tell that the PSNs count what is sent here"
 	badClock       = "the tap's clock varies, so that the capture's order is not that of the wire"
 	byTheClock     = "the requester waited for its timer, which tells less than a NAK"
+	howMany        = "no response of the queue pair is in the capture, so that no path MTU tells for certain how many a READ draws"
 	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
 	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
@@ -52,6 +53,20 @@ func (s *stream) withoutQuestion(c *counter) {
 		r.Counts[column] = 0
 		for range s.records {
 			c.open(p, questionUnseen, column)
+		}
+	}
+}
+
+// allUnseen leaves open what became of the responses to a queue pair of which the capture
+// holds none, but a READ that asked for them: as many PSNs may be other requests that it
+// missed, behind a READ that one larger packet answered.
+func (s *stream) allUnseen(c *counter) {
+	if s.captured || s.kind != isReadResponse || len(s.questions) == 0 {
+		return
+	}
+	for _, x := range s.records {
+		if x.unseen() {
+			c.open(x.packet, howMany, s.holes()...)
 		}
 	}
 }

@@ -32,13 +32,16 @@ func (d draw) oddFaulty(seed uint64) *synth.Scenario {
 
 // odd spoils the capture in one way, and has RoCEv1, IPv6 and hosts that number
 // nothing be more frequent than elsewhere: there nothing but the times tells.
-func (d draw) odd(s *synth.Scenario) {
+func (d draw) odd(s *synth.Scenario) { d.oddBy(s, *oddity) }
+
+// oddBy does so in one way; "" leaves that to chance.
+func (d draw) oddBy(s *synth.Scenario, way string) {
 	n := &s.Network
 	n.IPv6, n.RoCEv1, n.IDs = d.often(0.3), d.often(0.25), pick(d, synth.RisingIDs, synth.ConstantIDs, synth.ConstantIDs, synth.RandomIDs)
 	names := slices.Sorted(maps.Keys(oddities))
 	name := names[d.IntN(len(names))]
-	if *oddity != "" {
-		name = *oddity
+	if way != "" {
+		name = way
 	}
 	oddities[name](d, s)
 }

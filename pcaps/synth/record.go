@@ -13,6 +13,7 @@ import (
 type recorder struct {
 	world      *world
 	inexact    bool // times are not those of the wire
+	breaks     []interval
 	records    map[*packet]*record
 	order      []*record // as their packets were sent
 	frames     int       // captured so far, copies aside

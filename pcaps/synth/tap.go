@@ -77,7 +77,9 @@ func newTap(w *world, t Tap) *tap {
 	if t.host > 0 {
 		t.from = hostName(t.host)
 	}
-	return &tap{Tap: t, world: w, truth: newRecorder(w, !t.stamps.exact())}
+	truth := newRecorder(w, !t.stamps.exact())
+	truth.breaks = t.breaks
+	return &tap{Tap: t, world: w, truth: truth}
 }
 
 // on reports whether the tap stands on the way out of a port.

@@ -30,7 +30,7 @@ type Row struct {
 	BothWays bool `json:"both_ways"`
 	// Twin is another queue pair that may as well be the peer, by all that the
 	// order of packets tells: its requests had the same PSNs and always passed
-	// before the answers. 0 where there is none.
+	// before the answers, or may have while the capture paused. 0 where there is none.
 	Twin      uint32 `json:"twin,omitempty"`
 	Transport string `json:"transport"`
 	// Counts holds a number for each of Columns; one that is missing is 0.

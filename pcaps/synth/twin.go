@@ -9,7 +9,7 @@ func (r *recorder) twins(c *counter) {
 	asking := slices.DeleteFunc(r.streams(), func(s *stream) bool { return s.kind != isRequest || !s.captured })
 	for _, s := range asking {
 		for _, x := range asking {
-			if x != s && s.sameHosts(x) && s.mayBe(x) {
+			if x != s && s.sameHosts(x) && (s.mayBe(x, false) || s.mayBe(x, true) && x.mayComeTo(s, asking)) {
 				p, q := s.records[0].packet, x.records[0].packet
 				c.row(p).Twin = x.back()
 				c.rowBack(p).Twin = q.bth.DestQP
@@ -31,15 +31,32 @@ func (s *stream) back() uint32 {
 	return p.conn.a.qpn + p.conn.b.qpn - p.bth.DestQP
 }
 
-// mayBe reports whether every answer to the stream could be one to another.
-func (s *stream) mayBe(x *stream) bool {
+// mayComeTo reports whether the answers to the stream may be those to another, as long
+// as those to that are to a third one and so on, up to a given one: then all of them may
+// have changed their places, and what each of them asked while the capture paused with
+// them.
+func (s *stream) mayComeTo(to *stream, all []*stream) bool {
+	seen := []*stream{s}
+	for i := 0; i < len(seen); i++ {
+		for _, x := range all {
+			if !slices.Contains(seen, x) && seen[i].sameHosts(x) && seen[i].mayBe(x, true) {
+				seen = append(seen, x)
+			}
+		}
+	}
+	return slices.Contains(seen, to)
+}
+
+// mayBe reports whether every answer to the stream could be one to another, if need be to
+// what that sent while the capture paused.
+func (s *stream) mayBe(x *stream, paused bool) bool {
 	c := s.records[0].packet.conn
 	followsFromQPs := !c.ByCM && c.Port == 0 && !c.world.scenario.Network.RoCEv1
 	if followsFromQPs || c.ByCM && s.recorder.introduced[c] {
 		return false
 	}
 	for _, a := range s.answers {
-		if !x.passedBefore(a) {
+		if !x.passedBefore(a) && !(paused && x.passedInPause(a)) {
 			return false
 		}
 	}
@@ -54,4 +71,17 @@ func (s *stream) passedBefore(a *record) bool {
 		return true
 	}
 	return slices.ContainsFunc(s.records, func(x *record) bool { return x.captured && x.place < a.place && x.packet.covers(a.packet.bth.PSN) })
+}
+
+// passedInPause reports whether the stream may have asked for an answer while the capture
+// paused before it: what it sent until then lies before that, and what it sent since
+// behind it.
+func (s *stream) passedInPause(a *record) bool {
+	psn := a.packet.bth.PSN
+	return slices.ContainsFunc(s.recorder.breaks, func(b interval) bool {
+		from, to := epoch+ns(b.from), epoch+ns(b.to)
+		return a.time >= to && !slices.ContainsFunc(s.records, func(x *record) bool {
+			return x.captured && (x.time < from && x.packet.next().After(psn) || x.time >= to && !x.packet.bth.PSN.After(psn))
+		})
+	})
 }

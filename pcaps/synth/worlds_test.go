@@ -145,6 +145,26 @@ func TestAMissedResponseArrivedWhereItsRequesterWentOn(t *testing.T) {
 	}
 }
 
+// TestResponsesThatAllPassedInAPauseMayBeMissed pauses the capture while all responses of a
+// queue pair pass, whose READ and what follows it are in the capture: nothing but the PSNs
+// tells how many there were.
+func TestResponsesThatAllPassedInAPauseMayBeMissed(t *testing.T) {
+	s := &synth.Scenario{
+		Seed: 1, Tap: synth.AtHost(1).Pausing(5*us, 60*us), Network: synth.Network{Delay: 5 * us},
+		Connections: []synth.Connection{{From: 1, To: 2, PathMTU: 1024, Work: []synth.Work{synth.Read(3000), synth.Write(100).Times(2).Every(100 * us).After(100 * us)}}},
+	}
+	c := synth.Run(s)
+	flows, open := rowsByName(analyze(t, s, c)), int64(0)
+	for i := range c.Truth.Rows {
+		row := &c.Truth.Rows[i]
+		open += row.Opened("response_not_captured")
+		compare(t, "behind a pause", row, flows[rowName(row.Src, row.Dst, row.DestQP)])
+	}
+	if open != 3 {
+		t.Errorf("that %d responses are missed is open, want 3", open)
+	}
+}
+
 func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {

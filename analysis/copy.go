@@ -86,7 +86,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
-	if gap <= copyWithin && !r.resendsHere(e, p) && !q.doubtGoesOn(p) {
+	if gap <= copyWithin && !r.resendsHere(e, p, s.noise(p)) && !q.doubtGoesOn(p) {
 		return true
 	}
 	if (gap > copyWithin || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic)) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
@@ -126,7 +126,7 @@ func (q *requests) doubtGoesOn(p *decode.Packet) bool {
 // like the one seen: one that
 // skipped a little, or one that the last NAK calls for. A pass that begins
 // elsewhere would have lost its first packets.
-func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
+func (r *row) resendsHere(e *sighting, p *decode.Packet, noise int64) bool {
 	const little = 8
 	q := &r.req
 	if d := p.PSN.Sub(q.cur); q.pass > 0 && 0 <= d && d < little {
@@ -144,13 +144,13 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
-	if n != nil && n.used && e.time > n.time && e.frame == rec.pass.frame {
+	if n != nil && n.used && e.frame > n.frame && e.frame == rec.pass.frame {
 		after, turn := e.time-n.time, rec.turnBefore
 		if turn > 0 && after >= turn-turn/8 || turn == 0 && (after >= max(2*r.minRTT(), copyWithin) || p.Time-e.time < quickTurn) {
 			return false // the one seen, with which the pass began, was what it asks for
 		}
 	}
-	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
+	return n != nil && p.Time-n.time+noise >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
 // doubled reports whether frames of this row stand twice as a rule, which the first copy

@@ -36,6 +36,7 @@ type input struct {
 	cms     []CMAt
 	goesOn  marks
 	began   int64 // time of the capture's first frame
+	noise   []noiseFrom
 }
 
 func (in *input) reset() {
@@ -131,7 +132,7 @@ func newEngine(as []*Analyzer, cfg *Config) *engine {
 			e.watch = append(e.watch, a.Watch(cfg))
 		}
 	}
-	e.overseer = overseer{lookout: NewLookout(e.watch...), wire: newWire()}
+	e.overseer = overseer{lookout: NewLookout(e.watch...), wire: newWire(), clock: clock{limits: &cfg.Limits}}
 	e.inputs.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	e.free.New = func() any { return new(view) }
 	e.view = new(view)
@@ -156,6 +157,7 @@ func (e *engine) oversee() {
 	for v := range e.views {
 		e.overseer.see(v)
 		if v.in != nil {
+			v.in.noise = e.overseer.clock.known
 			e.queues[v.to] <- v.in
 		}
 		v.n, v.in, v.goesOn = 0, nil, marks{}
@@ -318,6 +320,7 @@ func (e *engine) finish() (*report.Report, error) {
 	e.done.Wait()
 	own := &report.Report{Schema: report.Schema, Totals: e.overseer.totals()}
 	e.overseer.wire.report(own, e.dcbs)
+	e.overseer.clock.report(own)
 	for _, w := range e.watch {
 		w.Report(own)
 	}

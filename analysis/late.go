@@ -464,18 +464,19 @@ const quickTurn = 600
 // known to repeat what follows, only a long silence speaks for a resend.
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
-	waited := p.Time - h.time
+	noise := s.noise(p)
+	waited := p.Time - h.time + noise
 	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
 		return false
 	}
 	for i := range rec.naks {
 		n := &rec.naks[i]
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time+noise >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
-			since := p.Time - n.time
+			since := p.Time - n.time + noise
 			return since >= r.quickestTurn() && p.PSN == n.psn || since >= r.turnaround()
 		}
 	}
-	return waited > s.patience(r)
+	return waited > s.patience(r)+noise
 }

@@ -24,6 +24,7 @@ type shard struct {
 	evidence  evidence
 	totals    report.Totals
 	began     int64 // time of the capture's first frame
+	noises    []noiseFrom
 	held      int   // packets that wait, in all bundles
 	spare     [][]heldPacket
 	atOnce    int      // packets taken with others of their train
@@ -56,7 +57,7 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 // process takes a batch of decoded packets.
 func (s *shard) process(in *input) {
 	b := &s.batch
-	s.began = in.began
+	s.began, s.noises = in.began, in.noise
 	b.Packets = in.packets
 	b.Flow, b.Peer, b.Verdict = sized(b.Flow, len(b.Packets)), sized(b.Peer, len(b.Packets)), sized(b.Verdict, len(b.Packets))
 	b.CMs, b.Streaks, b.Events = in.cms, b.Streaks[:0], b.Events[:0]

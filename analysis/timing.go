@@ -225,3 +225,7 @@ func (s *shard) measure(kind EventKind, r *row, p *decode.Packet, ref uint64, ns
 		s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: ref, Value: ns})
 	}
 }
+
+// noise is by how much the time between a packet and one before it may be wrong, as far
+// as the capture has shown that by then.
+func (s *shard) noise(p *decode.Packet) int64 { return noiseAt(s.noises, p.Frame) }

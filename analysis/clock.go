@@ -1,7 +1,8 @@
-package detect
+package analysis
 
 import (
-	"github.com/rocescope/rocescope/analysis"
+	"slices"
+
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
 )
@@ -10,7 +11,7 @@ import (
 // that they take from the adapter at once one time, and some clocks tick coarsely; what
 // is told by a short time has to leave room for that. A lot is frames with one time.
 type clock struct {
-	limits *analysis.Limits
+	limits *Limits
 	last   int64 // time of the frame before
 	begun  bool
 	tick   int64 // what all times are whole multiples apart; 0 unknown
@@ -24,29 +25,35 @@ type clock struct {
 	lots    int
 	batches bool  // there are lots such as no link can carry within a tick
 	spacing int64 // the longest step to one of these, as far as frames came meanwhile
+
+	said  int64 // the noise that was noted last
+	known []noiseFrom
 }
 
-func newClock(c *analysis.Config) analysis.Watcher { return &clock{limits: &c.Limits} }
+// noiseFrom is how exact times are, as far as that is known from a frame on.
+type noiseFrom struct {
+	frame uint64
+	ns    int64
+}
 
-func (c *clock) Watch(ts []analysis.Train, _ analysis.Sorts) {
+// watch takes the next frames.
+func (c *clock) watch(ps []*decode.Packet) {
 	var head *decode.Packet // of the lot; nil while that began before
-	for i := range ts {
-		for _, p := range ts[i].Packets {
-			switch {
-			case p.Time == c.last && c.begun:
-				if head != nil {
-					c.src, head = head.Src, nil
-				}
-				c.frames++
-				c.bytes += int64(p.Len)
-				c.again = c.again || p.Src == c.src
-			case c.frames == 1 && c.tick == 1: // as most are: one frame, and a clock that ticks finely
-				c.lots++
-				c.step, c.last, c.bytes, head = p.Time-c.last, p.Time, int64(p.Len), p
-			default:
-				c.next(p)
-				head = p
+	for _, p := range ps {
+		switch {
+		case p.Time == c.last && c.begun:
+			if head != nil {
+				c.src, head = head.Src, nil
 			}
+			c.frames++
+			c.bytes += int64(p.Len)
+			c.again = c.again || p.Src == c.src
+		case c.frames == 1 && c.tick == 1: // as most are: one frame, and a clock that ticks finely
+			c.lots++
+			c.step, c.last, c.bytes, head = p.Time-c.last, p.Time, int64(p.Len), p
+		default:
+			c.next(p)
+			head = p
 		}
 	}
 	if head != nil {
@@ -61,6 +68,7 @@ func (c *clock) next(p *decode.Packet) {
 	if c.begun {
 		c.step = p.Time - c.last
 		c.tick = divisor(c.tick, max(0, c.step))
+		c.learn(p.Frame)
 	}
 	c.last, c.begun, c.again, c.frames, c.bytes = p.Time, true, false, 1, int64(p.Len)
 }
@@ -87,8 +95,7 @@ func (c *clock) end() {
 }
 
 // noise is by how much the time between two frames may be wrong, ns; 0 not at all.
-func (c clock) noise() int64 {
-	c.end()
+func (c *clock) noise() int64 {
 	noise := int64(0)
 	if c.lots > c.limits.ClockSteps {
 		noise = c.tick
@@ -102,10 +109,31 @@ func (c clock) noise() int64 {
 	return max(noise, c.spacing)
 }
 
+// learn notes what is known of the noise from a frame on, where that is news: the tick
+// only falls, and the spacing of batches only rises, so that there is little of it.
+func (c *clock) learn(frame uint64) {
+	now := c.noise()
+	if now > c.said+c.said/8 || now < c.said-c.said/8 {
+		c.said = now
+		c.known = append(c.known, noiseFrom{frame, now})
+	}
+}
+
+// noiseAt returns what was known when a frame came.
+func noiseAt(known []noiseFrom, frame uint64) int64 {
+	for _, k := range slices.Backward(known) {
+		if k.frame <= frame {
+			return k.ns
+		}
+	}
+	return 0
+}
+
 // clockFine is the tick, ns, of a file that keeps microseconds, which nothing minds.
 const clockFine = 1_000
 
-func (c *clock) Report(r *report.Report) {
+func (c *clock) report(r *report.Report) {
+	c.end()
 	if ns := c.noise(); ns > clockFine {
 		s := r.Section("capture")
 		s.Measures = append(s.Measures, report.Measure{Name: "clock_noise", Unit: "ns", Kind: report.Peak,

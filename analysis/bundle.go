@@ -16,6 +16,7 @@ type bundle struct {
 	asking [2][]*row   // those of them that hold requests, in the order of the first
 	asked  uint32      // how many rows have held requests
 	room   *recentRoom // of its bucket
+	times  *times      // of its shard
 	tags   tags
 	vni    uint32 // valid iff tenant
 	tenant bool

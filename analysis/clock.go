@@ -119,14 +119,42 @@ func (c *clock) learn(frame uint64) {
 	}
 }
 
-// noiseAt returns what was known when a frame came.
-func noiseAt(known []noiseFrom, frame uint64) int64 {
-	for _, k := range slices.Backward(known) {
-		if k.frame <= frame {
+// times is what a shard knows of how exact times are, by the frame that it takes: what
+// was known then, whatever has been seen since.
+type times struct {
+	known []noiseFrom
+	frame uint64
+}
+
+// noise is by how much the time between two packets may be wrong, ns.
+func (t *times) noise() int64 {
+	if t == nil || len(t.known) == 0 {
+		return 0
+	}
+	for _, k := range slices.Backward(t.known) {
+		if k.frame <= t.frame {
 			return k.ns
 		}
 	}
 	return 0
+}
+
+// noise is by how much the time between two packets of a row's hosts may be wrong, ns.
+func (r *row) noise() int64 { return r.bundle.times.noise() }
+
+// atMost is how long, ns, the packet passed behind what has another time, at most. Where
+// the two have one time, and it is not known how coarse the clock is, nothing tells.
+func (r *row) atMost(p *decode.Packet, since int64) int64 {
+	noise := r.noise()
+	if d := p.Time - since; d != 0 || noise > 0 {
+		return d + noise
+	}
+	return copyAtMost
+}
+
+// atLeast is how long, ns, the packet passed behind what has another time, at least.
+func (r *row) atLeast(p *decode.Packet, since int64) int64 {
+	return max(0, p.Time-since-r.noise())
 }
 
 // clockFine is the tick, ns, of a file that keeps microseconds, which nothing minds.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"runtime/debug"
 	"slices"
@@ -323,6 +324,9 @@ func (e *engine) finish() (*report.Report, error) {
 	e.overseer.clock.report(own)
 	for _, w := range e.watch {
 		w.Report(own)
+	}
+	for _, s := range e.shards {
+		s.times = times{e.overseer.clock.known, math.MaxUint64}
 	}
 	e.watch, e.overseer = nil, overseer{}
 	r, err := report.Join(append(e.reports(own), own)...)

@@ -79,10 +79,10 @@ func (s *shard) giveUpWaiting(b *bundle) {
 // as is judged where the other direction is not in view. Later is too late: its
 // verdict goes to the analyzers now.
 func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
-	newest, noise := true, s.noise(p)
+	newest := true
 	for i := len(r.bundle.held) - 1; i >= 0; i-- {
 		h := &r.bundle.held[i]
-		if h.mayAskFor(r, p, noise) {
+		if h.mayAskFor(r, p) {
 			return false
 		}
 		if h.row != r {
@@ -96,7 +96,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 			continue
 		}
 		told := !p.IPv6 && r.req.ids.tells(p.IPID)
-		if told || p.Time-h.packet.Time <= copyWithin && !r.bundle.stillAsked(i, p, noise) {
+		if told || p.Time-h.packet.Time <= copyWithin && !r.bundle.stillAsked(i, p) {
 			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.packet.Frame})
 			return true
 		}
@@ -120,16 +120,16 @@ func (s *shard) copyOfTaken(r *row, p *decode.Packet) bool {
 
 // mayAskFor reports whether what is held is a NAK that may have drawn the packet in
 // the row.
-func (h *heldPacket) mayAskFor(r *row, p *decode.Packet, noise int64) bool {
+func (h *heldPacket) mayAskFor(r *row, p *decode.Packet) bool {
 	soonest := max(r.bundle.turn[r.dir]/2, quickTurn)
-	return h.row.dir != r.dir && h.packet.PSN == p.PSN && h.packet.IsSequenceNAK() && p.Time-h.packet.Time+noise >= soonest
+	return h.row.dir != r.dir && h.packet.PSN == p.PSN && h.packet.IsSequenceNAK() && r.atMost(p, h.packet.Time) >= soonest
 }
 
 // stillAsked reports whether a NAK may have drawn the packet, of which a copy seems
 // to be held at index i, although that passed behind the NAK: that one went on with
 // a pass, which another NAK had drawn, and the pass that this NAK draws is still to
 // come.
-func (b *bundle) stillAsked(i int, p *decode.Packet, noise int64) bool {
+func (b *bundle) stillAsked(i int, p *decode.Packet) bool {
 	r, wentOn := b.held[i].row, false
 	for j := i - 1; j >= 0; j-- {
 		h := &b.held[j]
@@ -138,7 +138,7 @@ func (b *bundle) stillAsked(i int, p *decode.Packet, noise int64) bool {
 			return false
 		case h.row == r:
 			wentOn = true
-		case wentOn && h.mayAskFor(r, p, noise):
+		case wentOn && h.mayAskFor(r, p):
 			return true
 		}
 	}

@@ -32,7 +32,7 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	if q.pass == 0 || !p.PSN.After(q.rec.pass.start) {
 		return false
 	}
-	if e := q.recent.get(p.PSN); e == nil || e.time >= q.rec.pass.time {
+	if e := q.recent.get(p.PSN); e == nil || e.frame >= q.rec.pass.frame {
 		return false
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) {
@@ -347,7 +347,7 @@ func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again, several bool) 
 	if q.pass == 0 || h.sure || p.PSN != h.start && !(again && several) || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
 		return false
 	}
-	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.time > e.time {
+	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.frame > e.frame {
 		return false
 	}
 	stray := decode.Packet{PSN: h.end, Time: e.time, Frame: e.frame}
@@ -378,7 +378,7 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 		return
 	}
 	i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
-		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.time >= n.time && p.Time-h.closer.time <= s.patience(r)+slowReaction
+		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.frame > n.frame && p.Time-h.closer.time <= s.patience(r)+slowReaction
 	})
 	if i < 0 {
 		return
@@ -399,7 +399,7 @@ func (s *shard) lateWith(r *row, first *hole, p *decode.Packet, turn int64) {
 	}
 	for {
 		i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
-			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time && h.closer.time-h.time < turn
+			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.frame >= first.closer.frame && h.closer.time-h.time < turn
 		})
 		if i < 0 {
 			break
@@ -464,19 +464,18 @@ const quickTurn = 600
 // known to repeat what follows, only a long silence speaks for a resend.
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
-	noise := s.noise(p)
-	waited := p.Time - h.time + noise
+	waited := r.atMost(p, h.time)
 	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
 		return false
 	}
 	for i := range rec.naks {
 		n := &rec.naks[i]
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time+noise >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.frame > h.frame && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
-			since := p.Time - n.time + noise
+			since := r.atMost(p, n.time)
 			return since >= r.quickestTurn() && p.PSN == n.psn || since >= r.turnaround()
 		}
 	}
-	return waited > s.patience(r)+noise
+	return p.Time-h.time > s.patience(r)
 }

@@ -83,11 +83,11 @@ func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
 		return false
 	}
 	e := q.recent.get(p.PSN)
-	if e == nil || e.time >= q.rec.pass.time {
+	if e == nil || e.frame >= q.rec.pass.frame {
 		return false
 	}
 	rec := q.rec
-	return max(rec.reads.lastResponse, rec.naks.last().time, rec.rnr.time) <= q.last || s.cause(r, p) == RetransmittedUnknown
+	return rec.reads.lastResponse <= q.last && max(rec.naks.last().frame, rec.rnr.frame) < q.lastFrame || s.cause(r, p) == RetransmittedUnknown
 }
 
 // slowReaction is how long a requester may sit on a NAK, or on a response that
@@ -170,7 +170,7 @@ func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)
-	return n != nil && n.psn == p.PSN && n.time > q.last && r.couldFollow(n, p)
+	return n != nil && n.psn == p.PSN && n.frame > q.lastFrame && r.couldFollow(n, p)
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.
@@ -206,7 +206,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	}
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
-			d.resent = p.Time
+			d.resent, d.again = p.Time, p.Frame
 		}
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {

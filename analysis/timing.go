@@ -30,7 +30,7 @@ func (r *row) reaction() int64 {
 	if r.bundle.turn[r.dir] == 0 {
 		return 1_000_000
 	}
-	return 4 * (r.minRTT() + r.bundle.turn[r.dir])
+	return 4 * (r.minRTT() + r.bundle.turn[r.dir] + r.noise())
 }
 
 // soonest is how soon a requester would usually ask again for a response that
@@ -104,13 +104,15 @@ func (r *row) soon(sent, t int64, nak bool) bool {
 			rtt = rtt * 2 / 3
 		}
 	}
-	return r.knowsRTT() && t-sent < rtt*3/4
+	noise := r.noise()
+	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
 }
 
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.
 func (r *row) sooner(sent, t int64) bool {
-	return r.knowsRTT() && t-sent < r.minRTT()-r.minRTT()/128
+	noise := r.noise()
+	return r.knowsRTT() && t-sent+noise < r.minRTT()-noise-r.minRTT()/128
 }
 
 // needless reports whether the answer to a resend came too soon to be caused by
@@ -225,7 +227,3 @@ func (s *shard) measure(kind EventKind, r *row, p *decode.Packet, ref uint64, ns
 		s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: ref, Value: ns})
 	}
 }
-
-// noise is by how much the time between a packet and one before it may be wrong, as far
-// as the capture has shown that by then.
-func (s *shard) noise(p *decode.Packet) int64 { return noiseAt(s.noises, p.Frame) }

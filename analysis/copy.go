@@ -80,7 +80,7 @@ const (
 func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	gap := p.Time - e.time
 	if r.peer == nil {
-		return (gap <= copyWithin || r.newestAgain(e, p)) && !(r.atMost(p, e.time) > copyWithin && r.doubtGoesOn(e, p))
+		return (gap <= copyWithin || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
 	}
 	q := &r.req
 	if q.pass > 0 && p.PSN == q.cur {

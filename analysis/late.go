@@ -24,6 +24,13 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 	q.first = p.PSN
 }
 
+// arrivedBefore reports whether the packet had arrived at its receiver, as an answer
+// said, before it passes here: it is one more sending, and none that came late.
+func (r *row) arrivedBefore(p *decode.Packet) bool {
+	q := &r.req
+	return q.unaSet && p.PSN.Before(q.una) && r.atLeast(p, q.covered) > copyWithin
+}
+
 // lateInPass reports whether a packet behind the cursor is one that the current
 // resend pass skipped over and that comes late: the pass has not shown it yet,
 // and nothing asks for a new pass.
@@ -465,12 +472,12 @@ const quickTurn = 600
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
 	waited := r.atMost(p, h.time)
-	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
+	if rtt := r.minRTT(); rtt > 0 && waited < rtt && !h.phantom {
 		return false
 	}
 	for i := range rec.naks {
 		n := &rec.naks[i]
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.frame > h.frame && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && (n.frame > h.frame || h.phantom && n.psn == p.PSN) && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := r.atMost(p, n.time)

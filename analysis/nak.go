@@ -73,7 +73,8 @@ type doubt struct {
 // sequenceNAK takes a NAK that asks for its PSN again.
 func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 	q := &r.req
-	if !q.started {
+	if !q.started { // the capture began behind what it asks for
+		q.recovery().naks.add(nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame})
 		return
 	}
 	rec := q.recovery()

@@ -45,6 +45,7 @@ type bundle struct {
 	lost   [2]int64 // and that were lost before the tap
 	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket
+	early  []earlyNAK
 	unsure int   // rows whose responses may answer several rows
 	newest int64 // time of the latest packet, either way
 	// resumed is when the last silence between the two hosts ended that was longer

@@ -387,7 +387,7 @@ func given(rows int) {
 func (s *shard) dismiss() {
 	for _, r := range s.rows {
 		b := r.bundle
-		b.rows, b.asking, b.held, b.conns = [2][]*row{}, [2][]*row{}, nil, nil
+		b.rows, b.asking, b.held, b.conns, b.early = [2][]*row{}, [2][]*row{}, nil, nil, nil
 		r.peer, r.cand, r.win, r.req, r.rsp = nil, nil, window{}, requests{}, responses{}
 	}
 	s.bundles, s.udSenders, s.index, s.last, s.batch = nil, nil, rowTable{}, nil, Batch{}

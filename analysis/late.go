@@ -28,7 +28,7 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 // said, before it passes here: it is one more sending, and none that came late.
 func (r *row) arrivedBefore(p *decode.Packet) bool {
 	q := &r.req
-	return q.unaSet && p.PSN.Before(q.una) && r.atLeast(p, q.covered) > copyWithin
+	return q.unaSet && p.PSN.Before(q.una) && r.atLeast(p, q.covered) > quickTurn
 }
 
 // lateInPass reports whether a packet behind the cursor is one that the current

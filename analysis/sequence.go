@@ -159,6 +159,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			return s.tailOfPass(r, p, span)
 		}
 	case ahead < 0:
+		if len(r.bundle.early) > 0 {
+			s.adoptNAK(r, p)
+		}
 		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst && !r.arrivedBefore(p) {
 			s.lookBack(r, p)
 		}

@@ -234,6 +234,9 @@ func (s *shard) respond(g *row, p *decode.Packet) Verdict {
 func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	r := g.peer
 	if r == nil {
+		if p.IsSequenceNAK() {
+			g.bundle.keepNAK(g, p)
+		}
 		return 0
 	}
 	if rec := r.req.rec; rec != nil && len(rec.tent) > 0 && !p.PSN.Before(rec.tent[0].PSN) {

@@ -80,7 +80,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.resent == 0 && !d.psn.Before(start) && d.psn.Before(p.PSN) {
-			d.resent, d.again = p.Time, p.Frame
+			d.unseen = true
 		}
 	}
 }

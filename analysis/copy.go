@@ -166,8 +166,12 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 // does not show.
 func (r *row) doubled() bool {
 	n := r.count.MirrorDuplicates
-	return n > 1 && n*3 >= r.count.Frames
+	return n > 1 && n*3 >= r.count.Frames && (n > byChance || r.peer == nil || r.peer.count.MirrorDuplicates > 0 || r.peer.count.Frames <= byChance)
 }
+
+// byChance is how many frames of a row may stand twice, and the other direction's none,
+// where a mirror copies some by accident.
+const byChance = 4
 
 // couldFollow reports whether the packet may be the first resend that the NAK
 // drew: with the PSN that the NAK named, and not before the requester can have

@@ -58,7 +58,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		rec.former = new(passInfo) // once in a row's life
 	}
 	*rec.former = rec.pass
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -217,7 +217,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	}
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
-			d.resent, d.again = p.Time, p.Frame
+			d.resent, d.again, d.alone = p.Time, p.Frame, rec.pass.alone && rec.pass.sent == 1
 		}
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {

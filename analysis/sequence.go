@@ -82,6 +82,7 @@ type passInfo struct {
 	tail            bool  // the one before has gone on since
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged
+	alone           bool  // behind silence of a round trip or more
 	late            bool  // the answer had passed before, and may have come too late or never
 	waited          int64 // since then
 }

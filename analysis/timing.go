@@ -108,6 +108,12 @@ func (r *row) soon(sent, t int64, nak bool) bool {
 	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
 }
 
+// farSooner is soon for an answer to a packet that passed behind silence: the round
+// trips known may be those of packets that had to wait behind others of their train.
+func (r *row) farSooner(sent, t int64) bool {
+	return r.knowsRTT() && t-sent+r.noise() < (r.minRTT()-r.noise())/3
+}
+
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.
 func (r *row) sooner(sent, t int64) bool {
@@ -120,7 +126,7 @@ func (r *row) sooner(sent, t int64) bool {
 // the first packet of a pass lacked all that follows in it.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	soon := r.soon(e.time, t, nak)
-	if e.frame == rec.pass.frame && !r.sooner(e.time, t) {
+	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
 	return soon && e.pass != rec.needed

@@ -126,7 +126,7 @@ func (r *row) sooner(sent, t int64) bool {
 // the first packet of a pass lacked all that follows in it.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	soon := r.soon(e.time, t, nak)
-	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && !r.farSooner(e.time, t)) {
+	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
 	return soon && e.pass != rec.needed

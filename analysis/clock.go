@@ -82,10 +82,10 @@ func divisor(a, b int64) int64 {
 }
 
 // end judges the lot: whether its frames cannot have come at one time. Few may have, from
-// several hosts, or within a tick.
+// several hosts, or within a tick, which nothing has shown before the second time.
 func (c *clock) end() {
 	c.lots++
-	if c.frames < c.limits.ClockBatch || !c.again || float64(8*c.bytes) <= c.limits.FastestLink*float64(c.tick) {
+	if c.tick == 0 || c.frames < c.limits.ClockBatch || !c.again || float64(8*c.bytes) <= c.limits.FastestLink*float64(c.tick) {
 		return
 	}
 	c.batches = true

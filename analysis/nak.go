@@ -263,7 +263,7 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && !r.farSooner(d.resent, d.answered)))
+	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
 	if arrived || early {
 		s.needless(r, d)

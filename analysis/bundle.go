@@ -16,6 +16,7 @@ type bundle struct {
 	asking [2][]*row   // those of them that hold requests, in the order of the first
 	asked  uint32      // how many rows have held requests
 	room   *recentRoom // of its bucket
+	times  *times      // of its shard
 	tags   tags
 	vni    uint32 // valid iff tenant
 	tenant bool
@@ -44,6 +45,7 @@ type bundle struct {
 	lost   [2]int64 // and that were lost before the tap
 	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket
+	early  []earlyNAK
 	unsure int   // rows whose responses may answer several rows
 	newest int64 // time of the latest packet, either way
 	// resumed is when the last silence between the two hosts ended that was longer

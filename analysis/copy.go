@@ -80,13 +80,13 @@ const (
 func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	gap := p.Time - e.time
 	if r.peer == nil {
-		return gap <= copyWithin
+		return (gap <= copyWithin || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
 	}
 	q := &r.req
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
 	}
-	if gap <= copyWithin && !r.resendsHere(e, p) && !q.doubtGoesOn(p) {
+	if gap <= copyWithin && !r.resendsHere(e, p) && !r.doubtGoesOn(e, p) {
 		return true
 	}
 	if (gap > copyWithin || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic)) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
@@ -98,7 +98,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		}
 		n := rec.lastNAK()
 		if r.doubled() {
-			if n.set && n.time >= e.time && r.couldFollow(n, p) {
+			if n.set && n.frame > e.frame && r.couldFollow(n, p) {
 				return false
 			}
 		} else if recently := p.Time - s.patience(r); n.set && n.time > recently || rec.lastResend > recently {
@@ -112,14 +112,23 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
 }
 
+// newestAgain reports whether the packet looks like the one that was sent last, and may
+// have passed soon behind it. Nobody can miss a packet yet behind which none has come.
+func (r *row) newestAgain(e *sighting, p *decode.Packet) bool {
+	q := &r.req
+	return p.PSN.Add(1) == q.cur && q.cur == q.high && e.frame == q.lastFrame && r.atLeast(p, e.time) <= copyWithin
+}
+
 // doubtGoesOn reports whether several packets in a row that are in doubt lead up to
-// the packet.
-func (q *requests) doubtGoesOn(p *decode.Packet) bool {
-	if q.rec == nil {
+// the packet, which looks like the one seen, or a single one where the clock does not
+// tell how soon it came behind that.
+func (r *row) doubtGoesOn(e *sighting, p *decode.Packet) bool {
+	if r.req.rec == nil {
 		return false
 	}
-	n := len(q.rec.tent)
-	return n > 1 && p.PSN == q.rec.tent[n-1].PSN.Add(1)
+	tent := r.req.rec.tent
+	n := len(tent)
+	return n > 0 && p.PSN == tent[n-1].PSN.Add(1) && (n > 1 || r.atMost(p, e.time) > copyWithin)
 }
 
 // resendsHere reports whether a resend pass may stand at the packet, which looks
@@ -136,7 +145,7 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		// What is asked again is its response, and all before it has come. That one
 		// is asked for twice so soon takes that something has come amiss.
 		rec := q.recovery()
-		amiss := e.flags&seenResent != 0 || rec.reads.upset >= e.time || rec.reads.holes.openAt(p.PSN, -1) != nil || rec.pass.time > e.time
+		amiss := e.flags&seenResent != 0 || rec.reads.upset >= e.time || rec.reads.holes.openAt(p.PSN, -1) != nil || rec.pass.frame > e.frame
 		return amiss && (!q.unaSet || !p.PSN.After(q.una))
 	}
 	rec := q.rec
@@ -144,27 +153,31 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
-	if n != nil && n.used && e.time > n.time && e.frame == rec.pass.frame {
-		after, turn := e.time-n.time, rec.turnBefore
+	if n != nil && n.used && e.frame > n.frame && e.frame == rec.pass.frame {
+		after, turn := e.time-n.time+r.noise(), rec.turnBefore
 		if turn > 0 && after >= turn-turn/8 || turn == 0 && (after >= max(2*r.minRTT(), copyWithin) || p.Time-e.time < quickTurn) {
 			return false // the one seen, with which the pass began, was what it asks for
 		}
 	}
-	return n != nil && p.Time-n.time >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
+	return n != nil && r.atMost(p, n.time) >= r.bundle.turn[r.dir]/2 || rec.rnr.set && rec.rnr.psn == p.PSN
 }
 
 // doubled reports whether frames of this row stand twice as a rule, which the first copy
 // does not show.
 func (r *row) doubled() bool {
 	n := r.count.MirrorDuplicates
-	return n > 1 && n*3 >= r.count.Frames
+	return n > 1 && n*3 >= r.count.Frames && (n > byChance || r.peer == nil || r.peer.count.MirrorDuplicates > 0 || r.peer.count.Frames <= byChance)
 }
+
+// byChance is how many frames of a row may stand twice, and the other direction's none,
+// where a mirror copies some by accident.
+const byChance = 4
 
 // couldFollow reports whether the packet may be the first resend that the NAK
 // drew: with the PSN that the NAK named, and not before the requester can have
 // turned around.
 func (r *row) couldFollow(n *nakInfo, p *decode.Packet) bool {
-	if turn := r.bundle.turn[r.dir]; turn > 0 && p.Time-n.time < turn-turn/8 {
+	if turn := r.bundle.turn[r.dir]; turn > 0 && r.atMost(p, n.time) < turn-turn/8 {
 		return false
 	}
 	return p.PSN == n.psn
@@ -264,7 +277,7 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec
-		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.time < e.time) && p.Time-e.time <= copyWithin {
+		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.frame < e.frame) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
 		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.amid && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
@@ -290,7 +303,7 @@ func (c *responses) outOfLine(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	before := c.recent.get(p.PSN.Add(-1))
-	return before != nil && before.time <= e.time
+	return before != nil && before.frame < e.frame
 }
 
 // repeated tells a further copy of a CNP, which carries no sequence number to

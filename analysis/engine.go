@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"runtime/debug"
 	"slices"
@@ -36,6 +37,7 @@ type input struct {
 	cms     []CMAt
 	goesOn  marks
 	began   int64 // time of the capture's first frame
+	noise   []noiseFrom
 }
 
 func (in *input) reset() {
@@ -131,7 +133,7 @@ func newEngine(as []*Analyzer, cfg *Config) *engine {
 			e.watch = append(e.watch, a.Watch(cfg))
 		}
 	}
-	e.overseer = overseer{lookout: NewLookout(e.watch...), wire: newWire()}
+	e.overseer = overseer{lookout: NewLookout(e.watch...), wire: newWire(), clock: clock{limits: &cfg.Limits}}
 	e.inputs.New = func() any { return &input{packets: make([]decode.Packet, 0, batchSize)} }
 	e.free.New = func() any { return new(view) }
 	e.view = new(view)
@@ -156,6 +158,7 @@ func (e *engine) oversee() {
 	for v := range e.views {
 		e.overseer.see(v)
 		if v.in != nil {
+			v.in.noise = e.overseer.clock.known
 			e.queues[v.to] <- v.in
 		}
 		v.n, v.in, v.goesOn = 0, nil, marks{}
@@ -318,8 +321,12 @@ func (e *engine) finish() (*report.Report, error) {
 	e.done.Wait()
 	own := &report.Report{Schema: report.Schema, Totals: e.overseer.totals()}
 	e.overseer.wire.report(own, e.dcbs)
+	e.overseer.clock.report(own)
 	for _, w := range e.watch {
 		w.Report(own)
+	}
+	for _, s := range e.shards {
+		s.times = times{e.overseer.clock.known, math.MaxUint64}
 	}
 	e.watch, e.overseer = nil, overseer{}
 	return report.Join(append(e.reports(own), own)...)
@@ -370,7 +377,7 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 func (s *shard) dismiss() {
 	for _, r := range s.rows {
 		b := r.bundle
-		b.rows, b.asking, b.held, b.conns = [2][]*row{}, [2][]*row{}, nil, nil
+		b.rows, b.asking, b.held, b.conns, b.early = [2][]*row{}, [2][]*row{}, nil, nil, nil
 		r.peer, r.cand, r.win, r.req, r.rsp = nil, nil, window{}, requests{}, responses{}
 	}
 	s.bundles, s.udSenders, s.index, s.last, s.batch = nil, nil, rowTable{}, nil, Batch{}

@@ -122,7 +122,7 @@ func (s *shard) copyOfTaken(r *row, p *decode.Packet) bool {
 // the row.
 func (h *heldPacket) mayAskFor(r *row, p *decode.Packet) bool {
 	soonest := max(r.bundle.turn[r.dir]/2, quickTurn)
-	return h.row.dir != r.dir && h.packet.PSN == p.PSN && h.packet.IsSequenceNAK() && p.Time-h.packet.Time >= soonest
+	return h.row.dir != r.dir && h.packet.PSN == p.PSN && h.packet.IsSequenceNAK() && r.atMost(p, h.packet.Time) >= soonest
 }
 
 // stillAsked reports whether a NAK may have drawn the packet, of which a copy seems

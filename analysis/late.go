@@ -24,6 +24,13 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 	q.first = p.PSN
 }
 
+// arrivedBefore reports whether the packet had arrived at its receiver, as an answer
+// said, before it passes here: it is one more sending, and none that came late.
+func (r *row) arrivedBefore(p *decode.Packet) bool {
+	q := &r.req
+	return q.unaSet && p.PSN.Before(q.una) && r.atLeast(p, q.covered) > quickTurn
+}
+
 // lateInPass reports whether a packet behind the cursor is one that the current
 // resend pass skipped over and that comes late: the pass has not shown it yet,
 // and nothing asks for a new pass.
@@ -32,7 +39,7 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	if q.pass == 0 || !p.PSN.After(q.rec.pass.start) {
 		return false
 	}
-	if e := q.recent.get(p.PSN); e == nil || e.time >= q.rec.pass.time {
+	if e := q.recent.get(p.PSN); e == nil || e.frame >= q.rec.pass.frame {
 		return false
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) {
@@ -347,7 +354,7 @@ func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again, several bool) 
 	if q.pass == 0 || h.sure || p.PSN != h.start && !(again && several) || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
 		return false
 	}
-	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.time > e.time {
+	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.frame > e.frame {
 		return false
 	}
 	stray := decode.Packet{PSN: h.end, Time: e.time, Frame: e.frame}
@@ -378,7 +385,7 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 		return
 	}
 	i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
-		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.time >= n.time && p.Time-h.closer.time <= s.patience(r)+slowReaction
+		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.frame > n.frame && p.Time-h.closer.time <= s.patience(r)+slowReaction
 	})
 	if i < 0 {
 		return
@@ -399,7 +406,7 @@ func (s *shard) lateWith(r *row, first *hole, p *decode.Packet, turn int64) {
 	}
 	for {
 		i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
-			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.time >= first.closer.time && h.closer.time-h.time < turn
+			return h.fate == fateLost && h.len() == 1 && h.closer.kind == first.closer.kind && h.closer.frame >= first.closer.frame && h.closer.time-h.time < turn
 		})
 		if i < 0 {
 			break
@@ -464,18 +471,18 @@ const quickTurn = 600
 // known to repeat what follows, only a long silence speaks for a resend.
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
-	waited := p.Time - h.time
-	if rtt := r.minRTT(); rtt > 0 && waited < rtt {
+	waited := r.atMost(p, h.time)
+	if rtt := r.minRTT(); rtt > 0 && waited < rtt && !h.phantom {
 		return false
 	}
 	for i := range rec.naks {
 		n := &rec.naks[i]
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && n.time >= h.time && (!goesOn || turn > 0 && p.PSN == n.psn && p.Time-n.time >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && (n.frame > h.frame || h.phantom && n.psn == p.PSN) && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
-			since := p.Time - n.time
+			since := r.atMost(p, n.time)
 			return since >= r.quickestTurn() && p.PSN == n.psn || since >= r.turnaround()
 		}
 	}
-	return waited > s.patience(r)
+	return p.Time-h.time > s.patience(r)
 }

@@ -145,7 +145,7 @@ func TestLongTrains(t *testing.T) {
 			l.Show()
 		},
 		"many at a time": func(l *Lookout) {
-			o := overseer{lookout: l}
+			o := overseer{lookout: l, clock: clock{limits: &Defaults(1).Limits}}
 			for i := 0; i < len(frames); i += batchSize {
 				v := &view{n: min(batchSize, len(frames)-i)}
 				for j := range v.n {

@@ -63,8 +63,11 @@ type doubt struct {
 	sent     int64  // when it passed, if that was its first sending; 0 unknown
 	nakFrame uint64
 	nakTime  int64
-	resent   int64 // when the packet passed again; 0 not yet
-	answered int64 // when its arrival was acknowledged; 0 not yet
+	resent   int64  // when the packet passed again; 0 not yet
+	again    uint64 // its frame then
+	alone    bool   // it was sent again behind silence
+	unseen   bool   // it was sent again, and did not pass
+	answered int64  // when its arrival was acknowledged; 0 not yet
 	answer   uint64
 	nak      bool // by a further NAK
 }
@@ -72,7 +75,8 @@ type doubt struct {
 // sequenceNAK takes a NAK that asks for its PSN again.
 func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 	q := &r.req
-	if !q.started {
+	if !q.started { // the capture began behind what it asks for
+		q.recovery().naks.add(nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame})
 		return
 	}
 	rec := q.recovery()
@@ -124,7 +128,7 @@ func (q *requests) drewNAK(psn ib.PSN) bool {
 		return false
 	}
 	n, e, next := q.rec.naks.naming(pass.start), q.recent.get(psn), q.recent.get(psn.Add(1))
-	return n != nil && e != nil && e.flags&seenBad == 0 && e.time < n.time && (next == nil || next.time > n.time)
+	return n != nil && e != nil && e.flags&seenBad == 0 && e.frame < n.frame && (next == nil || next.frame > n.frame)
 }
 
 // nameHole marks the PSN of a NAK in every hole that has it.
@@ -259,7 +263,7 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 || d.resent > d.answered || r.soon(d.resent, d.answered, d.nak))
+	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
 	if arrived || early {
 		s.needless(r, d)

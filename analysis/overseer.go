@@ -20,6 +20,7 @@ type view struct {
 type overseer struct {
 	lookout *Lookout
 	wire    *wire
+	clock   clock
 	seen    [decode.NumStatus][4]int64 // frames, by RoCE's version
 	cut     int64                      // by mirrors
 	back    int64                      // in time
@@ -32,6 +33,7 @@ func (o *overseer) see(v *view) {
 		to := min(v.goesOn.train(i), v.n)
 		train := v.frames[i:to]
 		o.count(train)
+		o.clock.watch(train)
 		o.lookout.Add(train[0])
 		o.lookout.goOn(train[1:])
 		i = to

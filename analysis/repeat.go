@@ -59,9 +59,9 @@ func (g *row) answersRepeats(p *decode.Packet) bool {
 			rtt = least(rtt, c.quickest)
 		}
 	}
-	soonest := rtt * 3 / 4
-	if known { // ACKs may be kept back, those of duplicates are not
-		soonest = least(b.prompt[1-g.dir]*3/4, rtt/4)
+	soonest := soonestOf(rtt)
+	if known {
+		soonest = least(b.prompt[1-g.dir]*3/4, soonest)
 	}
 	if g.cand == nil {
 		return slices.ContainsFunc(b.asking[1-g.dir], func(r *row) bool { return r.peer == nil && r.drewTwo(p, soonest, rtt) })
@@ -73,9 +73,13 @@ func (g *row) answersRepeats(p *decode.Packet) bool {
 		case c.quickest > muchSlower*rtt:
 			return false
 		}
-		return c.row.drewTwo(p, c.quickest*3/4, c.quickest)
+		return c.row.drewTwo(p, soonestOf(c.quickest), c.quickest)
 	})
 }
+
+// soonestOf is how soon, ns, a duplicate may be answered where the quickest ACK took so
+// long: that may have been kept back, the answers to duplicates are not.
+func soonestOf(rtt int64) int64 { return min(rtt/4, quickTurn) }
 
 // muchSlower is how many times as slow as another row's the answers to a row are
 // where it is not the one that they answer.

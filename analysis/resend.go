@@ -58,7 +58,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		rec.former = new(passInfo) // once in a row's life
 	}
 	*rec.former = rec.pass
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -71,6 +71,17 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	q.cur, q.known = start, true
 	if start.Before(p.PSN) {
 		s.skip(r, start, p)
+		rec.sentUnseen(start, p)
+	}
+}
+
+// sentUnseen notes that what a pass skipped was sent again as well, before the packet
+// with which it begins here.
+func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
+	for i := range rec.doubts {
+		if d := &rec.doubts[i]; d.resent == 0 && !d.psn.Before(start) && d.psn.Before(p.PSN) {
+			d.unseen = true
+		}
 	}
 }
 
@@ -83,11 +94,11 @@ func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
 		return false
 	}
 	e := q.recent.get(p.PSN)
-	if e == nil || e.time >= q.rec.pass.time {
+	if e == nil || e.frame >= q.rec.pass.frame {
 		return false
 	}
 	rec := q.rec
-	return max(rec.reads.lastResponse, rec.naks.last().time, rec.rnr.time) <= q.last || s.cause(r, p) == RetransmittedUnknown
+	return rec.reads.lastResponse <= q.last && max(rec.naks.last().frame, rec.rnr.frame) < q.lastFrame || s.cause(r, p) == RetransmittedUnknown
 }
 
 // slowReaction is how long a requester may sit on a NAK, or on a response that
@@ -170,7 +181,7 @@ func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)
-	return n != nil && n.psn == p.PSN && n.time > q.last && r.couldFollow(n, p)
+	return n != nil && n.psn == p.PSN && n.frame > q.lastFrame && r.couldFollow(n, p)
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.
@@ -206,7 +217,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	}
 	for i := range rec.doubts {
 		if d := &rec.doubts[i]; d.psn == p.PSN && d.resent == 0 {
-			d.resent = p.Time
+			d.resent, d.again, d.alone = p.Time, p.Frame, rec.pass.alone && rec.pass.sent == 1
 		}
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {

@@ -82,6 +82,7 @@ type passInfo struct {
 	tail            bool  // the one before has gone on since
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged
+	alone           bool  // behind silence of a round trip or more
 	late            bool  // the answer had passed before, and may have come too late or never
 	waited          int64 // since then
 }
@@ -116,7 +117,7 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	q := &r.req
 	span, known := r.span(p)
 	if !q.started {
-		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
+		*q = requests{started: true, rec: q.rec, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
 		q.ids.last = p.IPID
 		return s.accept(r, p, span, known)
 	}
@@ -159,7 +160,10 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			return s.tailOfPass(r, p, span)
 		}
 	case ahead < 0:
-		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst {
+		if len(r.bundle.early) > 0 {
+			s.adoptNAK(r, p)
+		}
+		if q.pass == 0 && p.PSN.Before(q.first) && q.first.Sub(p.PSN) <= beforeFirst && !r.arrivedBefore(p) {
 			s.lookBack(r, p)
 		}
 		if p.IPv6 || !r.idsRise() {

@@ -24,7 +24,8 @@ type shard struct {
 	evidence  evidence
 	totals    report.Totals
 	began     int64 // time of the capture's first frame
-	held      int   // packets that wait, in all bundles
+	times     times
+	held      int // packets that wait, in all bundles
 	spare     [][]heldPacket
 	atOnce    int      // packets taken with others of their train
 	other     *row     // what does not fit under the cap
@@ -56,7 +57,7 @@ func newShard(cfg *Config, as []*Analyzer) *shard {
 // process takes a batch of decoded packets.
 func (s *shard) process(in *input) {
 	b := &s.batch
-	s.began = in.began
+	s.began, s.times.known = in.began, in.noise
 	b.Packets = in.packets
 	b.Flow, b.Peer, b.Verdict = sized(b.Flow, len(b.Packets)), sized(b.Peer, len(b.Packets)), sized(b.Verdict, len(b.Packets))
 	b.CMs, b.Streaks, b.Events = in.cms, b.Streaks[:0], b.Events[:0]
@@ -147,6 +148,7 @@ func (s *shard) packet(p *decode.Packet, m *ib.CM) (FlowID, Verdict) {
 	if m != nil && !m.Cut {
 		s.cm(r.bundle, r.dir, m)
 	}
+	s.times.frame = p.Frame
 	v |= s.take(r, p)
 	return r.id, v
 }
@@ -232,6 +234,9 @@ func (s *shard) respond(g *row, p *decode.Packet) Verdict {
 func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	r := g.peer
 	if r == nil {
+		if p.IsSequenceNAK() {
+			g.bundle.keepNAK(g, p)
+		}
 		return 0
 	}
 	if rec := r.req.rec; rec != nil && len(rec.tent) > 0 && !p.PSN.Before(rec.tent[0].PSN) {
@@ -292,7 +297,7 @@ func (s *shard) firstOf(p *decode.Packet, hash uint32) *row {
 		if s.full(bucketOf(p)) {
 			return s.otherRow()
 		}
-		b = &bundle{id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, room: &s.room[bucketOf(p)], first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
+		b = &bundle{times: &s.times, id: uint32(len(s.bundles)), addr: [2][16]byte{bk.lo, bk.hi}, room: &s.room[bucketOf(p)], first: p.Time, vni: p.VNI, tenant: bk.tenant != 0}
 		s.bundles[bk] = b
 	}
 	tag := b.tags.number(p, dir)

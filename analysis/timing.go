@@ -30,7 +30,7 @@ func (r *row) reaction() int64 {
 	if r.bundle.turn[r.dir] == 0 {
 		return 1_000_000
 	}
-	return 4 * (r.minRTT() + r.bundle.turn[r.dir])
+	return 4 * (r.minRTT() + r.bundle.turn[r.dir] + r.noise())
 }
 
 // soonest is how soon a requester would usually ask again for a response that
@@ -104,13 +104,21 @@ func (r *row) soon(sent, t int64, nak bool) bool {
 			rtt = rtt * 2 / 3
 		}
 	}
-	return r.knowsRTT() && t-sent < rtt*3/4
+	noise := r.noise()
+	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
+}
+
+// farSooner is soon for an answer to a packet that passed behind silence: the round
+// trips known may be those of packets that had to wait behind others of their train.
+func (r *row) farSooner(sent, t int64) bool {
+	return r.knowsRTT() && t-sent+r.noise() < (r.minRTT()-r.noise())/3
 }
 
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.
 func (r *row) sooner(sent, t int64) bool {
-	return r.knowsRTT() && t-sent < r.minRTT()-r.minRTT()/128
+	noise := r.noise()
+	return r.knowsRTT() && t-sent+noise < r.minRTT()-noise-r.minRTT()/128
 }
 
 // needless reports whether the answer to a resend came too soon to be caused by
@@ -118,7 +126,7 @@ func (r *row) sooner(sent, t int64) bool {
 // the first packet of a pass lacked all that follows in it.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	soon := r.soon(e.time, t, nak)
-	if e.frame == rec.pass.frame && !r.sooner(e.time, t) {
+	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
 	return soon && e.pass != rec.needed

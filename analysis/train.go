@@ -54,6 +54,7 @@ func (s *shard) goOn(r *row, ps []decode.Packet) (u run) {
 	}
 	if n > 0 {
 		u = runOf(ps[:n])
+		s.times.frame = ps[n-1].Frame
 		r.countOn(&u, &ps[0])
 		b.passedOn(ps[:n], &u)
 		r.mtuOn(ps[:n])

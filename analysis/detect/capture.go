@@ -17,7 +17,6 @@ var Capture = add(analysis.Analyzer{
 		"network faults to the unwary.",
 	Rules: captureRules,
 	New:   newCapture,
-	Watch: newClock,
 	Judge: judgeCapture,
 })
 

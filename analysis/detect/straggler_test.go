@@ -187,7 +187,7 @@ func TestAStragglerByACoarseClock(t *testing.T) {
 		w.ticks(tick)
 		r := findings(t, w)
 		silent(t, r, "straggler.host")
-		if got := clockNoise(r); got != tick && tick > clockFine {
+		if got := clockNoise(r); got != tick && tick > usec {
 			t.Errorf("a clock that ticks every %d ns is off by %d", tick, got)
 		}
 	}

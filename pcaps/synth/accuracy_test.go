@@ -81,12 +81,12 @@ var kinds = map[string]func(draw, uint64) *synth.Scenario{
 // required is the precision and recall of each count and rule.
 var required = map[string]float64{"healthy": 1, "faulty": 0.99, "mixed": 0.99, "troubled": 0.99, "odd-healthy": 1, "odd-faulty": 0.99}
 
-// reached is what counts reach where that is less. Where senders number nothing, time
-// alone tells a resend from a packet that came late, and both from copies: batches and
-// lags of times bring some answers and resends too close together, and of what a capture
-// that begins or pauses amid a repetition lacks, nothing tells why the rest was sent. The
-// lowest are late packets and copies, of which there are few.
-var reached = map[string]float64{"odd-healthy": 0.95, "odd-faulty": 0.8}
+// reached is what counts reach where that is less. Where senders number nothing, and the
+// capture begins or pauses amid a repetition, nothing may tell why a single packet was
+// sent that precedes all others, whether it came late or again, or whether two answers
+// alike are one. The lowest are late packets and responses not captured, of which there
+// are few: of those, one READ that a pause took makes up a tenth.
+var reached = map[string]float64{"odd-healthy": 0.95, "odd-faulty": 0.92, "odd-faulty response_not_captured": 0.8}
 
 // exactly is how many of the rows in which one thing went wrong have to be exact,
 // count by count.
@@ -276,8 +276,10 @@ func (sc *scores) check(t *testing.T, kind string, n int) {
 	t.Helper()
 	for name, x := range sc.columns {
 		least := required[kind]
-		if r, less := reached[kind]; less {
-			least = r
+		for _, of := range []string{kind, kind + " " + name} {
+			if r, less := reached[of]; less {
+				least = r
+			}
 		}
 		few := int64(0) // of a rare count, two packets are more than one in a hundred
 		if least < 1 {

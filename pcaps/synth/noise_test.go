@@ -1,0 +1,35 @@
+package synth_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rocescope/rocescope/pcaps/synth"
+)
+
+// TestSequencesByClocksThatDoNotTell plays captures whose clock gives a NAK, what it
+// draws and what that repeats one time, or lags behind; captures that begin amid a
+// repetition; and resends of which the capture lacks the first. All counts are right.
+func TestSequencesByClocksThatDoNotTell(t *testing.T) {
+	for _, was := range []struct {
+		kind  string
+		seeds []uint64
+	}{
+		{"odd-faulty", []uint64{206, 258, 549, 573, 842, 1364, 1379, 14303, 14599}}, // batches, lags
+		{"odd-faulty", []uint64{2, 365, 546, 1208, 1453}},                           // midstream
+		{"mixed", []uint64{73, 469}},
+		{"faulty", []uint64{31410}},
+	} {
+		for _, seed := range was.seeds {
+			s := kinds[was.kind](newDraw(seed), seed)
+			c := synth.Run(s)
+			sc := newScores()
+			sc.score(seed, s, c, analyze(t, s, c))
+			for _, note := range sc.notes {
+				if strings.Contains(note, ", want") {
+					t.Errorf("%s: %s", was.kind, note)
+				}
+			}
+		}
+	}
+}

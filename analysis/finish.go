@@ -91,6 +91,9 @@ func (s *shard) giveUp(r *row, h *hole) {
 	}
 	kind := Unresolved
 	if !r.reliable() {
+		if s.passedBefore(r, h) {
+			return // nothing will ever tell
+		}
 		kind = LostUpstream // nothing will ever repair it
 	}
 	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})

@@ -9,7 +9,7 @@ import (
 func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 	q := &r.req
 	if !q.started {
-		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, known: true}
+		*q = requests{started: true, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
 		q.ids.last = p.IPID
 		return s.accept(r, p, 1, true)
 	}

@@ -38,6 +38,20 @@ func TestUnreliableTransports(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "what UC lacks near its begin may have passed before that, where packets overtake each other",
+			script: "A: mid:0 (1) 2-3 (4) 5 late:4 (6) 7 late:6 8",
+			want:   "gap@1,4,6 out_of_order@4,6",
+			tr:     ib.UC,
+			cold:   true,
+		},
+		{
+			name:   "what UC lacks later cannot",
+			script: "A: mid:0-9 (10) 11-12 (13) 14 late:13 (15) 16 late:15 17",
+			want:   "gap@10,13,15 lost_upstream@10 out_of_order@13,15",
+			tr:     ib.UC,
+			cold:   true,
+		},
+		{
 			name:   "a UC packet twice is a copy",
 			script: "A: 0-2 = 3",
 			want:   "mirror_duplicate@2",

@@ -34,6 +34,16 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "needless_nak@3",
 		},
 		{
+			name:   "a NAK whose resend may have passed while the capture paused tells nothing",
+			script: "A: 0-6! B: nak:3 +50 A: 7-8! B: ack:8",
+			want:   "",
+		},
+		{
+			name:   "a NAK of which no resend passed is reordering where nothing paused",
+			script: "A: 0-6! B: nak:3 +5 A: 7-8! B: ack:8",
+			want:   "needless_nak@3",
+		},
+		{
 			name:   "a NAK whose resend cannot have been answered yet is reordering",
 			script: "A: 0-6! B: nak:3 A: 3-5 6! B: +-9 ack:6",
 			want:   "needless_nak@3 retransmission_nak@3-6 spurious_retransmission@3-6",

@@ -33,6 +33,8 @@ func (s *stream) judge(c *counter) {
 	s.resends(c)
 	for i, x := range s.records {
 		switch {
+		case x.early:
+			s.passedEarly(c, x)
 		case x.outside:
 		case x.before():
 			s.lostBefore(c, i, x)

@@ -36,6 +36,7 @@ const (
 	howMany        = "no response of the queue pair is in the capture, so that no path MTU tells for certain how many a READ draws"
 	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
 	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
+	passedEarly    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -53,6 +54,24 @@ func (s *stream) withoutQuestion(c *counter) {
 		r.Counts[column] = 0
 		for range s.records {
 			c.open(p, questionUnseen, column)
+		}
+	}
+}
+
+// passedEarly leaves open what became of a packet that passed before the capture began,
+// where the capture begins with one of an earlier PSN, late or sent again, and goes on
+// with one of a later PSN.
+func (s *stream) passedEarly(c *counter, x *record) {
+	psn, earlier := x.packet.bth.PSN, false
+	for _, y := range s.inPlaces() {
+		switch d := y.packet.bth.PSN.Sub(psn); {
+		case d < 0:
+			earlier = true
+		case earlier && d > 0:
+			c.open(x.packet, passedEarly, s.holes()...)
+			return
+		default:
+			return
 		}
 	}
 }

@@ -30,6 +30,7 @@ type record struct {
 	passes   bool // its way leads by the tap
 	passed   bool // it came as far as the tap
 	outside  bool // when the capture did not run
+	early    bool // that is, before it began
 	captured bool
 	place    int   // among what was captured, from 1, by the capture's clock
 	passing  int   // the same by the true time
@@ -65,10 +66,11 @@ func (r *recorder) captured(p *packet, bytes, copies int) *record {
 // missed notes a packet that passed and is not in the capture.
 func (r *recorder) missed(p *packet) { r.records[p].passed = true }
 
-// outside notes a packet that passed while the capture did not run.
-func (r *recorder) outside(p *packet) {
-	r.records[p].passed = true
-	r.records[p].outside = true
+// outside notes a packet that passed while the capture did not run, early before it
+// began.
+func (r *recorder) outside(p *packet, early bool) {
+	x := r.records[p]
+	x.passed, x.outside, x.early = true, true, early
 }
 
 // dropped notes a packet that will not arrive.

@@ -119,7 +119,7 @@ func (t *tap) see(p *packet, c *cable, j *journey) {
 		return
 	}
 	if t.closed() {
-		t.truth.outside(p)
+		t.truth.outside(p, !t.begun())
 		return
 	}
 	if t != t.world.tap {
@@ -153,10 +153,12 @@ func (t *tap) seePause(frame []byte, x *packet, j *journey) {
 	}
 }
 
+// begun reports whether the capture has begun.
+func (t *tap) begun() bool { return t.world.clock.now-epoch >= ns(t.start) }
+
 // closed reports whether the capture does not run now.
 func (t *tap) closed() bool {
-	now := t.world.clock.now - epoch
-	return now < ns(t.start) || t.stop > 0 && now >= ns(t.stop)
+	return !t.begun() || t.stop > 0 && t.world.clock.now-epoch >= ns(t.stop)
 }
 
 // pausing reports whether nothing is captured now, although the capture runs.

@@ -33,3 +33,30 @@ func TestSequencesByClocksThatDoNotTell(t *testing.T) {
 		}
 	}
 }
+
+// TestBeginsAndPauses plays captures that begin with a packet which others have overtaken
+// or which is sent again, and such as pause behind a NAK: neither shows what it lacks, and
+// none of it is an alarm.
+func TestBeginsAndPauses(t *testing.T) {
+	for _, was := range []struct {
+		way   string
+		seeds []uint64
+		says  string
+	}{
+		{"midstream", []uint64{120157, 120231, 120243}, ", want"},
+		{"breaks", []uint64{120080, 120180, 120195}, "found"},
+	} {
+		for _, seed := range was.seeds {
+			s := newDraw(seed).faulty(seed)
+			capturing(seed).oddBy(s, was.way)
+			c := synth.Run(s)
+			sc := newScores()
+			sc.score(seed, s, c, analyze(t, s, c))
+			for _, note := range sc.notes {
+				if strings.Contains(note, was.says) {
+					t.Errorf("%s: %s", was.way, note)
+				}
+			}
+		}
+	}
+}

@@ -155,23 +155,8 @@ func TestMissingEndsOfMessagesRuleNoPartnerOut(t *testing.T) {
 	} {
 		s := newScript(overIPv6, 0)
 		s.say("A: 0 1 2! A2: 0 1 2! B: ack:1m2 ack:2m3 B2: ack:2m3 A2: 3-7!").say(script)
-		g := newShard(Defaults(1), nil)
-		g.process(&input{packets: s.packets})
-		checked := false
-		for _, b := range g.bundles {
-			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
-				for _, c := range r.cand {
-					if c.row.qp == queuePair("B") && r.qp == queuePair("A") {
-						checked = true
-						if c.struck > 0 {
-							t.Errorf("%s: the true partner is contradicted", name)
-						}
-					}
-				}
-			}
-		}
-		if !checked {
-			t.Errorf("%s: the true partner is no candidate", name)
+		if x, ok := candidateOf(s, "A", "B"); !ok || x.struck > 0 {
+			t.Errorf("%s: the true partner is contradicted, or no candidate: %t", name, ok)
 		}
 	}
 }
@@ -191,27 +176,28 @@ func TestResponsesAheadOfTheirRequests(t *testing.T) {
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-7! B: ack:2 ack:4").say(c.then)
-		g := newShard(Defaults(1), nil)
-		g.process(&input{packets: s.packets})
-		checked := false
-		for _, b := range g.bundles {
-			b.settleDebts()
-			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
-				for _, x := range r.cand {
-					if r.qp != queuePair("A") || x.row.qp != queuePair("B") {
-						continue
-					}
-					checked = true
-					if x.struck != c.struck || x.struck-x.ahead != c.contradictions {
-						t.Errorf("%s: %d responses speak against it, %d of them whatever the capture missed; want %d and %d", name, x.struck, x.struck-x.ahead, c.struck, c.contradictions)
-					}
-				}
-			}
-		}
-		if !checked {
-			t.Errorf("%s: the row is no candidate", name)
+		x, ok := candidateOf(s, "A", "B")
+		if !ok || x.struck != c.struck || x.struck-x.ahead != c.contradictions {
+			t.Errorf("%s: %d responses speak against it, %d of them whatever the capture missed; want %d and %d", name, x.struck, x.struck-x.ahead, c.struck, c.contradictions)
 		}
 	}
+}
+
+// candidateOf returns the candidate of the row of one queue pair which answers the
+// requests of another.
+func candidateOf(s *script, of, row string) (candidate, bool) {
+	g := newShard(Defaults(1), nil)
+	g.process(&input{packets: s.packets})
+	for _, b := range g.bundles {
+		b.settleDebts()
+		for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
+			i := slices.IndexFunc(r.cand, func(c candidate) bool { return c.row.qp == queuePair(row) })
+			if r.qp == queuePair(of) && i >= 0 {
+				return r.cand[i], true
+			}
+		}
+	}
+	return candidate{}, false
 }
 
 // TestResponsesBehindAPause has responses name what a row did not ask for as far as the
@@ -229,25 +215,9 @@ func TestResponsesBehindAPause(t *testing.T) {
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)
-		g := newShard(Defaults(1), nil)
-		g.process(&input{packets: s.packets})
-		checked := false
-		for _, b := range g.bundles {
-			b.settleDebts()
-			for _, r := range slices.Concat(b.rows[0], b.rows[1]) {
-				for _, x := range r.cand {
-					if r.qp != queuePair("A") || x.row.qp != queuePair("B") {
-						continue
-					}
-					checked = true
-					if x.excused != c.excused || x.struck != c.struck {
-						t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
-					}
-				}
-			}
-		}
-		if !checked {
-			t.Errorf("%s: the row is no candidate", name)
+		x, ok := candidateOf(s, "A", "B")
+		if !ok || x.excused != c.excused || x.struck != c.struck {
+			t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
 		}
 	}
 }

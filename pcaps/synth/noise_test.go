@@ -22,14 +22,7 @@ func TestSequencesByClocksThatDoNotTell(t *testing.T) {
 	} {
 		for _, seed := range was.seeds {
 			s := kinds[was.kind](newDraw(seed), seed)
-			c := synth.Run(s)
-			sc := newScores()
-			sc.score(seed, s, c, analyze(t, s, c))
-			for _, note := range sc.notes {
-				if strings.Contains(note, ", want") {
-					t.Errorf("%s: %s", was.kind, note)
-				}
-			}
+			complain(t, was.kind, seed, s, ", want")
 		}
 	}
 }
@@ -49,14 +42,20 @@ func TestBeginsAndPauses(t *testing.T) {
 		for _, seed := range was.seeds {
 			s := newDraw(seed).faulty(seed)
 			capturing(seed).oddBy(s, was.way)
-			c := synth.Run(s)
-			sc := newScores()
-			sc.score(seed, s, c, analyze(t, s, c))
-			for _, note := range sc.notes {
-				if strings.Contains(note, was.says) {
-					t.Errorf("%s: %s", was.way, note)
-				}
-			}
+			complain(t, was.way, seed, s, was.says)
+		}
+	}
+}
+
+// complain fails the test for each note on a scenario that has the text.
+func complain(t *testing.T, name string, seed uint64, s *synth.Scenario, text string) {
+	t.Helper()
+	c := synth.Run(s)
+	sc := newScores()
+	sc.score(seed, s, c, analyze(t, s, c))
+	for _, note := range sc.notes {
+		if strings.Contains(note, text) {
+			t.Errorf("%s: %s", name, note)
 		}
 	}
 }

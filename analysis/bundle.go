@@ -50,13 +50,17 @@ type bundle struct {
 	newest int64 // time of the latest packet, either way
 	// resumed is when the last silence between the two hosts ended that was longer
 	// than a round trip, so that nothing was under way; 0 there was none.
-	resumed int64
+	resumed  int64
+	silent   int64 // how long that one was
+	shortest int64 // of all of them
+	silences uint8 // how many there were
 }
 
 // passed notes the time of a packet between the two hosts.
 func (b *bundle) passed(t int64) {
 	if t-b.newest > b.silence() && b.newest != 0 {
-		b.resumed = t
+		b.resumed, b.silent, b.silences = t, t-b.newest, inc(b.silences)
+		b.shortest = least(b.shortest, b.silent)
 	}
 	b.newest = max(b.newest, t)
 }

@@ -288,11 +288,13 @@ const missedAtMost = 16
 func (r *row) silentSince() bool { return r.win.last < r.bundle.resumed }
 
 // unseen reports whether the response may answer what the candidate asked for while the
-// capture paused: it comes soon behind a silence, and few others did so.
+// capture paused: it comes soon behind a silence, and few others did so. Where the two
+// hosts are silent time and again for about as long, they wait for each other, and no
+// capture paused.
 func (c *candidate) unseen(p *decode.Packet) bool {
-	const pauses = 2
+	const pauses, habit = 2, 4
 	b := c.row.bundle
-	if !c.row.silentSince() || p.Time-b.resumed > max(leastSilence, b.longest(c.row)) {
+	if !c.row.silentSince() || b.silences >= habit && b.silent <= 2*b.shortest || p.Time-b.resumed > max(leastSilence, b.longest(c.row)) {
 		return false
 	}
 	if c.silence != b.resumed {

@@ -59,3 +59,15 @@ func complain(t *testing.T, name string, seed uint64, s *synth.Scenario, text st
 		}
 	}
 }
+
+// TestHostsThatWaitForEachOther plays queue pairs alike that are silent for a round trip
+// time and again, which looks as if the capture paused: their partners are known.
+func TestHostsThatWaitForEachOther(t *testing.T) {
+	s := newDraw(920).mixed(920)
+	c := synth.Run(s)
+	sc := newScores()
+	sc.score(920, s, c, analyze(t, s, c))
+	if p := &sc.paired; p.wrong+p.left > 0 || p.right < 16 {
+		t.Errorf("%d peers are right, %d wrong, %d unknown that could be known", p.right, p.wrong, p.left)
+	}
+}

@@ -36,7 +36,7 @@ const (
 	howMany        = "no response of the queue pair is in the capture, so that no path MTU tells for certain how many a READ draws"
 	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
 	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
-	passedEarly    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
+	beganBehind    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -68,7 +68,7 @@ func (s *stream) passedEarly(c *counter, x *record) {
 		case d < 0:
 			earlier = true
 		case earlier && d > 0:
-			c.open(x.packet, passedEarly, s.holes()...)
+			c.open(x.packet, beganBehind, s.holes()...)
 			return
 		default:
 			return

@@ -40,9 +40,7 @@ func TestBeginsAndPauses(t *testing.T) {
 		{"breaks", []uint64{120080, 120180, 120195}, "found"},
 	} {
 		for _, seed := range was.seeds {
-			s := newDraw(seed).faulty(seed)
-			capturing(seed).oddBy(s, was.way)
-			complain(t, was.way, seed, s, was.says)
+			complain(t, was.way, seed, oddly(draw.faulty, was.way, seed), was.says)
 		}
 	}
 }
@@ -50,24 +48,9 @@ func TestBeginsAndPauses(t *testing.T) {
 // complain fails the test for each note on a scenario that has the text.
 func complain(t *testing.T, name string, seed uint64, s *synth.Scenario, text string) {
 	t.Helper()
-	c := synth.Run(s)
-	sc := newScores()
-	sc.score(seed, s, c, analyze(t, s, c))
-	for _, note := range sc.notes {
+	for _, note := range scored(t, seed, s).notes {
 		if strings.Contains(note, text) {
 			t.Errorf("%s: %s", name, note)
 		}
-	}
-}
-
-// TestHostsThatWaitForEachOther plays queue pairs alike that are silent for a round trip
-// time and again, which looks as if the capture paused: their partners are known.
-func TestHostsThatWaitForEachOther(t *testing.T) {
-	s := newDraw(920).mixed(920)
-	c := synth.Run(s)
-	sc := newScores()
-	sc.score(920, s, c, analyze(t, s, c))
-	if p := &sc.paired; p.wrong+p.left > 0 || p.right < 16 {
-		t.Errorf("%d peers are right, %d wrong, %d unknown that could be known", p.right, p.wrong, p.left)
 	}
 }

@@ -23,8 +23,8 @@ const (
 
 // put keeps the sighting of a PSN that comes again at time t.
 func (a *earlier) put(e *sighting, t int64) {
-	if a.last = t; len(a.list) == 0 || e.psn.After(a.high) {
-		a.high = e.psn
+	if a.last = t; len(a.list) == 0 || e.psn().After(a.high) {
+		a.high = e.psn()
 	}
 	switch n := len(a.list); {
 	case n < earlierMin:
@@ -44,7 +44,7 @@ func (a *earlier) like(p *decode.Packet) *sighting {
 		return nil
 	}
 	for i := range a.list {
-		if e := &a.list[i]; e.psn == p.PSN && e.flags&seenValid != 0 && e.isLike(p) {
+		if e := &a.list[i]; e.psn() == p.PSN && e.flags&seenValid != 0 && e.isLike(p) {
 			return e
 		}
 	}

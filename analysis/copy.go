@@ -25,7 +25,7 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 			return false
 		}
 	}
-	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
 	return true
 }
 
@@ -48,7 +48,7 @@ func (r *row) doubtful(ids *idOrder, p *decode.Packet) bool {
 	}
 	for i := range rec.tent {
 		t := &rec.tent[i]
-		if t.PSN != p.PSN || t.Op != p.Op || t.IPID != p.IPID || copyTag(t) != copyTag(p) {
+		if t.PSN != p.PSN || t.Op != p.Op || t.IPID != p.IPID || tagOf(t) != tagOf(p) {
 			continue
 		}
 		if i == 0 && p.Time-t.Time > copyWithin && rec.naks.naming(p.PSN) != nil {
@@ -98,7 +98,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		}
 		n := rec.lastNAK()
 		if r.doubled() {
-			if n.set && n.frame > e.frame && r.couldFollow(n, p) {
+			if n.set && n.frame > e.frame() && r.couldFollow(n, p) {
 				return false
 			}
 		} else if recently := p.Time - s.patience(r); n.set && n.time > recently || rec.lastResend > recently {
@@ -116,7 +116,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 // have passed soon behind it. Nobody can miss a packet yet behind which none has come.
 func (r *row) newestAgain(e *sighting, p *decode.Packet) bool {
 	q := &r.req
-	return p.PSN.Add(1) == q.cur && q.cur == q.high && e.frame == q.lastFrame && r.atLeast(p, e.time) <= copyWithin
+	return p.PSN.Add(1) == q.cur && q.cur == q.high && e.frame() == q.lastFrame && r.atLeast(p, e.time) <= copyWithin
 }
 
 // doubtGoesOn reports whether several packets in a row that are in doubt lead up to
@@ -145,7 +145,7 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		// What is asked again is its response, and all before it has come. That one
 		// is asked for twice so soon takes that something has come amiss.
 		rec := q.recovery()
-		amiss := e.flags&seenResent != 0 || rec.reads.upset >= e.time || rec.reads.holes.openAt(p.PSN, -1) != nil || rec.pass.frame > e.frame
+		amiss := e.flags&seenResent != 0 || rec.reads.upset >= e.time || rec.reads.holes.openAt(p.PSN, -1) != nil || rec.pass.frame > e.frame()
 		return amiss && (!q.unaSet || !p.PSN.After(q.una))
 	}
 	rec := q.rec
@@ -153,7 +153,7 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	n := rec.naks.naming(p.PSN)
-	if n != nil && n.used && e.frame > n.frame && e.frame == rec.pass.frame {
+	if n != nil && n.used && e.frame() > n.frame && e.frame() == rec.pass.frame {
 		after, turn := e.time-n.time+r.noise(), rec.turnBefore
 		if turn > 0 && after >= turn-turn/8 || turn == 0 && (after >= max(2*r.minRTT(), copyWithin) || p.Time-e.time < quickTurn) {
 			return false // the one seen, with which the pass began, was what it asks for
@@ -194,7 +194,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
 		if e := c.like(p); e != nil && (!p.IPv6 && c.ids.tells(p.IPID) || s.onceMore(g, e, p)) {
-			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
+			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
 			return true
 		}
 	}
@@ -238,7 +238,7 @@ func (c *responses) like(p *decode.Packet) *sighting {
 
 // isLike reports whether the packet may be a further copy of the one seen.
 func (e *sighting) isLike(p *decode.Packet) bool {
-	return e.op == p.Op && e.tag == copyTag(p) && e.id == p.IPID
+	return e.op() == p.Op && e.id() == p.IPID && e.tag == tagOf(p)
 }
 
 // remember keeps a response. One with the PSN of another, as an ACK that is
@@ -277,7 +277,7 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 	if r := g.peer; r != nil {
 		limit = copyWithinView
 		rec := r.req.rec
-		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.frame < e.frame) && p.Time-e.time <= copyWithin {
+		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.frame() < e.frame()) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
 		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.amid && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
@@ -303,7 +303,7 @@ func (c *responses) outOfLine(e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	before := c.recent.get(p.PSN.Add(-1))
-	return before != nil && before.frame < e.frame
+	return before != nil && before.frame() < e.frame()
 }
 
 // repeated tells a further copy of a CNP, which carries no sequence number to
@@ -313,8 +313,8 @@ func (s *shard) repeated(r *row, p *decode.Packet) Verdict {
 		r.cnp = new(sighting) // once in a row's life
 	}
 	last := *r.cnp
-	*r.cnp = sighting{time: p.Time, frame: p.Frame, id: p.IPID, flags: seenValid}
-	if last.flags == 0 || last.id != p.IPID {
+	r.cnp.set(p, 0)
+	if last.flags == 0 || last.id() != p.IPID {
 		return 0
 	}
 	limit := int64(cnpSpacing)
@@ -324,7 +324,7 @@ func (s *shard) repeated(r *row, p *decode.Packet) Verdict {
 	if p.Time-last.time > limit {
 		return 0
 	}
-	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, Time: p.Time, Frame: p.Frame, Ref: last.frame})
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, Time: p.Time, Frame: p.Frame, Ref: last.frame()})
 	return Copy
 }
 

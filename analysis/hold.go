@@ -92,7 +92,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 			return false // a pass goes on with it
 		}
 		newest = false
-		if h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || copyTag(&h.packet) != copyTag(p) {
+		if h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || tagOf(&h.packet) != tagOf(p) {
 			continue
 		}
 		told := !p.IPv6 && r.req.ids.tells(p.IPID)
@@ -114,7 +114,7 @@ func (s *shard) copyOfTaken(r *row, p *decode.Packet) bool {
 	if e == nil || !e.isLike(p) || (p.IPv6 || !r.req.ids.tells(p.IPID)) && p.Time-e.time > copyWithin {
 		return false
 	}
-	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame})
+	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
 	return true
 }
 

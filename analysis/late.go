@@ -15,7 +15,7 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 	hs.lastGap++
 	h := hole{start: p.PSN, end: q.first, upto: q.cur, pass: q.pass, gap: hs.lastGap, phantom: true}
 	if e := q.recent.get(q.first); e != nil {
-		h.time, h.frame, h.after = e.time, e.frame, e.id
+		h.time, h.frame, h.after = e.time, e.frame(), e.id()
 	}
 	h.before = h.after - 1<<14
 	if out, full := hs.add(h); full {
@@ -39,7 +39,7 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	if q.pass == 0 || !p.PSN.After(q.rec.pass.start) {
 		return false
 	}
-	if e := q.recent.get(p.PSN); e == nil || e.frame >= q.rec.pass.frame {
+	if e := q.recent.get(p.PSN); e == nil || e.frame() >= q.rec.pass.frame {
 		return false
 	}
 	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) {
@@ -157,7 +157,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 	// Its PSN has passed, and is no hole of that time: a resend that was
 	// overtaken. Where frames stand twice as a rule and the first one fell out
 	// of the recent ones, it is rather a copy.
-	if e := q.recent.get(p.PSN); e != nil && e.id != p.IPID || r.count.MirrorDuplicates < r.count.Frames/4 {
+	if e := q.recent.get(p.PSN); e != nil && e.id() != p.IPID || r.count.MirrorDuplicates < r.count.Frames/4 {
 		return s.belatedResend(r, p, span)
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
@@ -193,7 +193,7 @@ func (s *shard) belatedFirst(r *row, p *decode.Packet) Verdict {
 	q := &r.req
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	if e := q.recent.get(p.PSN); e != nil && e.flags&seenResent == 0 {
-		s.emit(Event{Kind: q.rec.pass.cause, Count: 1, Flow: r.id, PSN: p.PSN, Time: e.time, Frame: e.frame, Ref: q.rec.pass.frame})
+		s.emit(Event{Kind: q.rec.pass.cause, Count: 1, Flow: r.id, PSN: p.PSN, Time: e.time, Frame: e.frame(), Ref: q.rec.pass.frame})
 		e.flags |= seenResent
 	}
 	return 0
@@ -351,13 +351,13 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 func (s *shard) strayed(r *row, h *hole, p *decode.Packet, again, several bool) bool {
 	q := &r.req
 	e := q.recent.get(h.end)
-	if q.pass == 0 || h.sure || p.PSN != h.start && !(again && several) || q.cur != h.end.Add(1) || e == nil || e.frame != h.frame || p.Time-e.time >= r.turnaround() {
+	if q.pass == 0 || h.sure || p.PSN != h.start && !(again && several) || q.cur != h.end.Add(1) || e == nil || e.frame() != h.frame || p.Time-e.time >= r.turnaround() {
 		return false
 	}
-	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.frame > e.frame {
+	if n := q.rec.naks.pending(p.PSN); n != nil && n.psn == p.PSN && n.frame > e.frame() {
 		return false
 	}
-	stray := decode.Packet{PSN: h.end, Time: e.time, Frame: e.frame}
+	stray := decode.Packet{PSN: h.end, Time: e.time, Frame: e.frame()}
 	closed := func(o hole) bool {
 		return o.fate == fateLost && o.has(stray.PSN) && o.closer.frame == stray.Frame
 	}

@@ -48,8 +48,8 @@ func (q *requests) sentFirst(p *decode.Packet) {
 // complete measures the message whose last packet is e, now that p acknowledges
 // it.
 func (s *shard) complete(r *row, e *sighting, p *decode.Packet) {
-	if e.op.Is(ib.IsOnly) {
-		s.measure(MessageDone, r, p, e.frame, p.Time-e.time)
+	if e.op().Is(ib.IsOnly) {
+		s.measure(MessageDone, r, p, e.frame(), p.Time-e.time)
 		return
 	}
 	m := r.req.sent
@@ -59,7 +59,7 @@ func (s *shard) complete(r *row, e *sighting, p *decode.Packet) {
 	for i, last := range m.last {
 		if last == p.PSN && m.used>>i&1 != 0 {
 			m.used &^= 1 << i
-			s.measure(MessageDone, r, p, e.frame, p.Time-m.began[i])
+			s.measure(MessageDone, r, p, e.frame(), p.Time-m.began[i])
 			return
 		}
 	}

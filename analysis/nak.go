@@ -128,7 +128,7 @@ func (q *requests) drewNAK(psn ib.PSN) bool {
 		return false
 	}
 	n, e, next := q.rec.naks.naming(pass.start), q.recent.get(psn), q.recent.get(psn.Add(1))
-	return n != nil && e != nil && e.flags&seenBad == 0 && e.frame < n.frame && (next == nil || next.frame > n.frame)
+	return n != nil && e != nil && e.flags&seenBad == 0 && e.frame() < n.frame && (next == nil || next.frame() > n.frame)
 }
 
 // nameHole marks the PSN of a NAK in every hole that has it.
@@ -158,7 +158,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 	rec := q.rec
 	d := doubt{psn: p.PSN, nakFrame: p.Frame, nakTime: p.Time}
 	if e := q.recent.get(p.PSN); e != nil {
-		d.seen = e.frame
+		d.seen = e.frame()
 		if e.flags&seenBad != 0 {
 			s.lostDamaged(r, e, p)
 			return
@@ -187,7 +187,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 // it was not taken. The damage was done before the tap.
 func (s *shard) lostDamaged(r *row, e *sighting, p *decode.Packet) {
 	e.flags &^= seenBad
-	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: p.Frame})
+	s.emit(Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: e.psn(), Time: e.time, Frame: e.frame(), Ref: p.Frame})
 }
 
 // needless tells of a sequence NAK that reordering drew.

@@ -142,7 +142,7 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {
 			ev := Event{Kind: ResponseLostDownstream, Count: 1, Flow: r.peer.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame}
 			if seen := r.peer.rsp.recent.get(p.PSN); seen != nil {
-				ev.Frame, ev.Ref = seen.frame, p.Frame
+				ev.Frame, ev.Ref = seen.frame(), p.Frame
 			}
 			s.emit(ev)
 			return
@@ -226,7 +226,7 @@ func (e *read) catchUp(seen *recent, end ib.PSN) {
 	}
 	for e.cursor.Before(end) {
 		s := seen.get(e.cursor)
-		if s == nil || s.time < e.time || !s.op.Is(ib.IsReadResponse) {
+		if s == nil || s.time < e.time || !s.op().Is(ib.IsReadResponse) {
 			return
 		}
 		e.cursor = e.cursor.Add(1)
@@ -242,7 +242,7 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		e := &rd.list[i]
 		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op.Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op().Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
@@ -262,7 +262,7 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 // took reports whether a response was taken for another READ than the one at index i.
 func (rd *reads) took(n *sighting, i int) bool {
 	for k := range rd.list {
-		if e := &rd.list[k]; k != i && !e.borrowed && e.first != 0 && e.first <= n.time && n.time <= e.last && !n.psn.Before(e.start) && n.psn.Before(e.cursor) {
+		if e := &rd.list[k]; k != i && !e.borrowed && e.first != 0 && e.first <= n.time && n.time <= e.last && !n.psn().Before(e.start) && n.psn().Before(e.cursor) {
 			return true
 		}
 	}

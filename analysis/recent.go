@@ -5,16 +5,20 @@ import (
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
-// sighting is a packet as it passed, kept for a while under its PSN.
+// sighting is a packet as it passed, kept for a while under its PSN. There are
+// more of them than of anything else, so they are packed into 24 bytes.
 type sighting struct {
-	time  int64
-	frame uint64
-	psn   ib.PSN
-	id    uint16 // IPv4 ID
-	op    ib.Opcode
-	flags sightingFlag
-	tag   uint32 // what else a copy must share, folded
+	time    int64
+	frameID uint64 // the frame, above its IPv4 ID
+	psnOp   uint32 // the PSN, above its opcode
+	tag     copyTag
+	flags   sightingFlag
 }
+
+func (s *sighting) frame() uint64 { return s.frameID >> 16 }
+func (s *sighting) id() uint16    { return uint16(s.frameID) }
+func (s *sighting) psn() ib.PSN   { return ib.PSN(s.psnOp >> 8) }
+func (s *sighting) op() ib.Opcode { return ib.Opcode(s.psnOp) }
 
 type sightingFlag uint8
 
@@ -82,7 +86,7 @@ func (c *recent) get(psn ib.PSN) *sighting {
 	return nil
 }
 
-func (s *sighting) holds(psn ib.PSN) bool { return s.flags&seenValid != 0 && s.psn == psn }
+func (s *sighting) holds(psn ib.PSN) bool { return s.flags&seenValid != 0 && s.psn() == psn }
 
 // first is the place of a PSN. Neighbours are neighbours, so that a train of
 // packets stays in the cache and a window smaller than the slots fits.
@@ -107,7 +111,7 @@ func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, room *rec
 }
 
 func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
-	*s = sighting{p.Time, p.Frame, p.PSN, p.IPID, p.Op, flags | seenValid, copyTag(p)}
+	*s = sighting{p.Time, p.Frame<<16 | uint64(p.IPID), uint32(p.PSN)<<8 | uint32(p.Op), tagOf(p), flags | seenValid}
 }
 
 // next returns the slot that place returns for a PSN of which there is no sighting,
@@ -117,7 +121,7 @@ func (c *recent) next(psn, una ib.PSN) *sighting {
 	if int(i) >= len(c.slots) || c.crossed && c.slots[c.second(psn)].holds(psn) {
 		return nil
 	}
-	if s := &c.slots[i]; s.flags&seenValid == 0 || s.psn != psn && s.psn.Before(una) {
+	if s := &c.slots[i]; s.flags&seenValid == 0 || s.psn() != psn && s.psn().Before(una) {
 		return s
 	}
 	return nil
@@ -131,9 +135,9 @@ func (c *recent) place(psn, una ib.PSN, room *recentRoom) *sighting {
 		switch {
 		case b.holds(psn):
 			return b
-		case a.holds(psn) || a.flags&seenValid == 0 || a.psn.Before(una):
+		case a.holds(psn) || a.flags&seenValid == 0 || a.psn().Before(una):
 			return a
-		case b.flags&seenValid == 0 || b.psn.Before(una):
+		case b.flags&seenValid == 0 || b.psn().Before(una):
 			c.crossed = c.crossed || a != b
 			return b
 		case len(c.slots) >= recentMax || len(c.slots) >= recentFew && !room.take(len(c.slots)):
@@ -148,15 +152,18 @@ func (c *recent) grow() {
 	c.slots, c.crossed = make([]sighting, 2*len(old)), false
 	for i := range old {
 		if old[i].flags&seenValid != 0 {
-			*c.place(old[i].psn, old[i].psn.Add(-1<<22), &room) = old[i] // worth keeping, all of them
+			*c.place(old[i].psn(), old[i].psn().Add(-1<<22), &room) = old[i] // worth keeping, all of them
 		}
 	}
 }
 
-// copyTag folds what two copies of one packet must have in common beyond
-// addresses, queue pair, opcode and PSN. A switch may rewrite DSCP, ECN, TTL
-// and tags between two taps, so those stay out; the ICRC covers all the rest.
-func copyTag(p *decode.Packet) uint32 {
+// copyTag is 24 bits of what two copies of one packet must have in common beyond
+// addresses, queue pair, opcode and PSN.
+type copyTag [3]uint8
+
+// tagOf folds what copies share. A switch may rewrite DSCP, ECN, TTL and tags
+// between two taps, so those stay out; the ICRC covers all the rest.
+func tagOf(p *decode.Packet) copyTag {
 	t := p.PayloadLen<<8 ^ uint32(p.Syndrome) ^ p.MSN<<1
 	if p.AckReq {
 		t ^= 1 << 31
@@ -164,7 +171,7 @@ func copyTag(p *decode.Packet) uint32 {
 	if p.ICRC != decode.ICRCUnchecked {
 		t ^= p.ICRCVal
 	}
-	return t
+	return copyTag{uint8(t), uint8(t >> 8), uint8(t>>16 ^ t>>24)}
 }
 
 // idOrder learns whether a sender's IPv4 IDs rise from packet to packet. Only

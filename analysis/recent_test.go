@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
@@ -37,8 +38,8 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 				switch e := rc.get(base.Add(n)); {
 				case e == nil:
 					forgotten++
-				case e.frame != uint64(n+1):
-					t.Errorf("%s from %#x: packet %d of %d was seen in frame %d", c.name, base, n, c.n, e.frame)
+				case e.frame() != uint64(n+1):
+					t.Errorf("%s from %#x: packet %d of %d was seen in frame %d", c.name, base, n, c.n, e.frame())
 				}
 			}
 			if forgotten > c.keep/20 { // some may share a slot
@@ -48,7 +49,7 @@ func TestRecentKeepsWhatNobodyAcknowledged(t *testing.T) {
 				t.Errorf("%s: %d slots, want at most %d", c.name, len(rc.slots), c.max)
 			}
 			if e := rc.get(base.Add(c.n + 7)); e != nil {
-				t.Errorf("%s: a packet that never passed was seen in frame %d", c.name, e.frame)
+				t.Errorf("%s: a packet that never passed was seen in frame %d", c.name, e.frame())
 			}
 		}
 	}
@@ -147,5 +148,24 @@ func TestOneRowShowsForAllThatASenderNumbers(t *testing.T) {
 	o := s.say("A2: (50) 51 late:50 B2: ack:51").play()
 	if got, want := o.text(), "A2:gap@50 A2:out_of_order@50"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestASightingIsSmallAndKeepsAll(t *testing.T) {
+	if n := unsafe.Sizeof(sighting{}); n != 24 {
+		t.Errorf("a sighting takes %d bytes: of each queue pair up to %d are kept", n, recentMax)
+	}
+	p := decode.Packet{Time: -1, Frame: 1<<48 - 1, IPID: 0xfffe, PayloadLen: 4096, ICRC: decode.ICRCGood, ICRCVal: 0x89abcdef}
+	p.PSN, p.Op = 0xfffffd, ib.CNP
+	var s sighting
+	s.set(&p, seenLate)
+	if s.time != -1 || s.frame() != p.Frame || s.id() != p.IPID || s.psn() != p.PSN || s.op() != p.Op || s.flags != seenLate|seenValid || !s.isLike(&p) {
+		t.Errorf("of %+v is kept %+v", p, s)
+	}
+	for bit := range 32 {
+		q := p
+		if q.ICRCVal ^= 1 << bit; s.isLike(&q) {
+			t.Errorf("a packet whose ICRC differs in bit %d is taken for a copy", bit)
+		}
 	}
 }

@@ -94,7 +94,7 @@ func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
 		return false
 	}
 	e := q.recent.get(p.PSN)
-	if e == nil || e.frame >= q.rec.pass.frame {
+	if e == nil || e.frame() >= q.rec.pass.frame {
 		return false
 	}
 	rec := q.rec
@@ -127,7 +127,7 @@ func (q *requests) passedOver(p *decode.Packet) bool {
 // by data.
 func (q *requests) behindAnswered(psn ib.PSN) bool {
 	e := q.recent.get(psn.Add(-1))
-	return q.rec.reads.endsAt(psn) || e != nil && e.op.Is(ib.AnsweredByRead|ib.IsAtomic)
+	return q.rec.reads.endsAt(psn) || e != nil && e.op().Is(ib.AnsweredByRead|ib.IsAtomic)
 }
 
 // cause tells why a resend pass starts at the packet.
@@ -194,7 +194,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 		q.gobackn = true
 	}
 	before := q.recent.get(p.PSN)
-	if before != nil && !p.IPv6 && q.ids.tells(before.id) {
+	if before != nil && !p.IPv6 && q.ids.tells(before.id()) {
 		if rec.earlier == nil {
 			rec.earlier = new(earlier)
 		}
@@ -232,7 +232,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 	}
 	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
 	if before != nil {
-		e.before = before.frame
+		e.before = before.frame()
 	}
 	rec.resends = append(rec.resends, e)
 }

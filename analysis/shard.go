@@ -413,10 +413,10 @@ func (r *row) warm(p *decode.Packet, n int) uint32 {
 	return sum
 }
 
-// warm reads the slots of n packets, two to a line of memory.
+// warm reads the slots of n packets, more than two to a line of memory.
 func (c *recent) warm(psn ib.PSN, n int) (sum uint32) {
 	for i := 0; i < min(n, len(c.slots)); i += 2 {
-		sum += uint32(c.slots[c.first(psn.Add(int32(i)))].psn)
+		sum += uint32(c.slots[c.first(psn.Add(int32(i)))].psnOp)
 	}
 	return sum
 }

@@ -72,7 +72,7 @@ func (q *requests) sentBefore(pass *passInfo, psn ib.PSN) uint64 {
 		}
 	}
 	if e := q.recent.get(psn); e != nil && e.time < pass.time {
-		return e.frame
+		return e.frame()
 	}
 	return 0
 }

@@ -190,7 +190,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		rtt := p.Time - e.time
 		if !learnt && (r.minRTT() == 0 || rtt < 4*r.minRTT()) {
 			s.learnRTT(r, rtt)
-			s.measure(NAKGeneration, r, p, e.frame, rtt)
+			s.measure(NAKGeneration, r, p, e.frame(), rtt)
 			learnt = true
 		}
 		if rtt < r.minRTT()*5/4 {
@@ -222,7 +222,7 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 		s.learnPrompt(r, rtt, true)
 		return
 	}
-	s.measure(RoundTrip, r, p, e.frame, rtt)
+	s.measure(RoundTrip, r, p, e.frame(), rtt)
 	s.complete(r, e, p)
 }
 

@@ -111,7 +111,8 @@ func (c *recent) put(p *decode.Packet, flags sightingFlag, una ib.PSN, room *rec
 }
 
 func (s *sighting) set(p *decode.Packet, flags sightingFlag) {
-	*s = sighting{p.Time, p.Frame<<16 | uint64(p.IPID), uint32(p.PSN)<<8 | uint32(p.Op), tagOf(p), flags | seenValid}
+	s.time, s.frameID, s.psnOp = p.Time, p.Frame<<16|uint64(p.IPID), uint32(p.PSN)<<8|uint32(p.Op)
+	s.tag, s.flags = tagOf(p), flags|seenValid
 }
 
 // next returns the slot that place returns for a PSN of which there is no sighting,

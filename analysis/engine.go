@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"runtime/debug"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -332,8 +332,7 @@ func (e *engine) finish() (*report.Report, error) {
 	return report.Join(append(e.reports(own), own)...)
 }
 
-// manyRows is from how many rows on what has been given up goes back to the system
-// at once.
+// manyRows is from how many rows on what has been given up is collected at once.
 const manyRows = 1 << 13
 
 // reports returns what each shard has counted, and gives up the shards. All rows
@@ -349,7 +348,7 @@ func (e *engine) reports(sum *report.Report) []*report.Report {
 		n += len(s.rows)
 	}
 	if n > manyRows {
-		debug.FreeOSMemory() // the report needs as much again, in pieces of other sizes
+		runtime.GC() // the report needs as much again
 	}
 	sum.Flows = make([]report.Flow, 0, n)
 	out := make([]*report.Report, len(e.shards))

@@ -34,16 +34,18 @@ type congestionView struct {
 }
 
 func readCongestion(r *report.Report) *congestionView {
+	pairs, directions := r.Rows("congestion", "hosts"), groupBy(r, hostsOf)
 	v := &congestionView{
-		r: r, pairs: map[hosts]marks{},
-		rows: map[hosts][]*report.Flow{}, ce: map[hosts]int64{}, sent: map[string]int64{}, spaced: map[string][]report.Row{},
+		r: r, pairs: make(map[hosts]marks, len(pairs)),
+		toward: groupBy(r, func(f *report.Flow) string { return f.Dst }),
+		rows:   make(map[hosts][]*report.Flow, len(directions)), ce: make(map[hosts]int64, len(directions)),
+		sent: map[string]int64{}, spaced: map[string][]report.Row{},
 	}
-	for _, row := range r.Rows("congestion", "hosts") {
+	for _, row := range pairs {
 		x := row.Values
 		v.pairs[hosts{row.Key[0], row.Key[1]}] = marks{x[0], x[1], x[2], x[3], x[4]}
 	}
-	v.toward = groupBy(r, func(f *report.Flow) string { return f.Dst })
-	for _, g := range groupBy(r, hostsOf) {
+	for _, g := range directions {
 		v.rows[g.key] = g.flows
 		v.ce[g.key] = total(g.flows, func(f *report.Flow) int64 { return f.CE })
 		g.flows = slices.DeleteFunc(slices.Clone(g.flows), func(f *report.Flow) bool { return f.CNPs == 0 })

@@ -38,6 +38,9 @@ type onMember struct {
 // observed speaks of each group of parallel links that are loaded unevenly. kind
 // is the key column that names them.
 func observed(r *report.Report, c *analysis.Config, rows []report.Row, kind int) []report.Finding {
+	if !splits(rows, kind) {
+		return nil
+	}
 	pairs := map[hosts]map[string]*onMember{}
 	var order []hosts
 	for _, row := range rows {
@@ -65,6 +68,22 @@ func observed(r *report.Report, c *analysis.Config, rows []report.Row, kind int)
 		}
 	}
 	return out
+}
+
+// splits reports whether the traffic between any two hosts stands on more than one
+// link: no links are parallel else.
+func splits(rows []report.Row, kind int) bool {
+	on := make(map[hosts]string, len(rows))
+	for _, row := range rows {
+		h, name := hosts{row.Key[2], row.Key[3]}, row.Key[kind]
+		if one := on[h]; one != "" && name != "" && name != one {
+			return true
+		}
+		if name != "" {
+			on[h] = name
+		}
+	}
+	return false
 }
 
 func (m *member) add(o *member) {

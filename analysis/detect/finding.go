@@ -35,8 +35,13 @@ func hostsOf(f *report.Flow) hosts { return hosts{f.Src, f.Dst} }
 // groupBy groups the rows of a report, groups in the order of their first row.
 // The row of the flows beyond the cap is left out.
 func groupBy[K comparable](r *report.Report, key func(*report.Flow) K) []group[K] {
-	var out []group[K]
-	index := map[K]int{}
+	stretches := 0
+	for i := range r.Flows {
+		if i == 0 || key(&r.Flows[i]) != key(&r.Flows[i-1]) {
+			stretches++
+		}
+	}
+	out, index := make([]group[K], 0, stretches), make(map[K]int, stretches)
 	eachStretch(r, key, func(k K, flows []*report.Flow) {
 		if i, ok := index[k]; ok {
 			out[i].flows = append(out[i].flows, flows...)

@@ -45,8 +45,9 @@ func (t *toldRow) rate() int64 {
 }
 
 func toldRows(r *report.Report) []toldRow {
-	var out []toldRow
-	for _, row := range r.Rows("reaction", "runs") {
+	rows := r.Rows("reaction", "runs")
+	out := make([]toldRow, 0, len(rows))
+	for _, row := range rows {
 		first := number(row.Key[3])
 		v := row.Values
 		out = append(out, toldRow{hosts: hosts{row.Key[0], row.Key[1]}, qp: row.Key[2], cnps: v[0], first: first, last: v[1],
@@ -58,8 +59,9 @@ func toldRows(r *report.Report) []toldRow {
 	}
 	marks := map[[3]string]int64{}
 	for i := range r.Flows {
-		f := &r.Flows[i]
-		marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] += f.CE
+		if f := &r.Flows[i]; f.CE > 0 {
+			marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] += f.CE
+		}
 	}
 	for i := range out {
 		out[i].marked = marks[[3]string{out[i].src, out[i].dst, out[i].qp}] > 0

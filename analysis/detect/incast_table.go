@@ -64,6 +64,7 @@ func (b *burst) receiverTable() report.Table {
 		t.Columns = append(t.Columns, report.Column{Name: "peak_bytes_" + w.name, Unit: "bytes", Kind: report.Peak},
 			report.Column{Name: "peak_senders_" + w.name, Kind: report.Peak})
 	}
+	t.Rows = make([]report.Row, 0, len(b.receivers))
 	for i := range b.receivers {
 		x := &b.receivers[i]
 		values := []int64{x.frames, x.bytes, x.ce, x.naks, x.bursts, x.hurt, x.inBursts.frames, x.inBursts.ce, x.inBursts.naks, int64(x.senders)}

@@ -272,6 +272,7 @@ func (s *straggler) Report(r *report.Report) {
 		gaps[i] = strconv.FormatInt(gap, 10)
 	}
 	var slab report.Slab
+	steps.Rows = make([]report.Row, 0, len(c.hosts)*len(gaps))
 	for id := range c.hosts {
 		h := &c.hosts[id]
 		addr := decode.Address(h.addr)

@@ -47,11 +47,14 @@ func shapeOf(n *network, bth int, p *Packet) trainShape {
 // PayloadLen, PayloadOff and ICRCVal, and the extension headers that only the first
 // packet of a message has. Its PSN may be any.
 func (d *Decoder) GoOn(frames []Frame, ps []Packet) int {
-	n := 0
-	for n < len(frames) && n < len(ps) && d.train.next(d, &frames[n], &ps[n]) {
-		n++
+	t := &d.train
+	ps = ps[:min(len(frames), len(ps))]
+	for i := range ps {
+		if !t.next(d, &frames[i], &ps[i]) {
+			return i
+		}
 	}
-	return n
+	return len(ps)
 }
 
 // begin keeps the headers of a packet that others of its message may follow.

@@ -144,20 +144,20 @@ func (o *pfc) dataOn(f *pfcFlow, ps []decode.Packet) {
 		}
 		return
 	}
-	times := o.cfg.Limits.PauseSilence
+	times, last, usual := o.cfg.Limits.PauseSilence, f.last, f.usual
 	for i := range ps {
-		t := ps[i].Time
-		gap := t - f.last
+		gap := ps[i].Time - last
 		switch {
 		case gap < 0:
 			continue
-		case f.usual == 0:
-			f.usual = max(1, gap)
-		case gap < times*f.usual:
-			f.usual = max(1, (7*f.usual+gap)/8)
+		case usual == 0:
+			usual = max(1, gap)
+		case gap < times*usual:
+			usual = max(1, (7*usual+gap)>>3)
 		}
-		f.last = t
+		last += gap
 	}
+	f.last, f.usual = last, usual
 }
 
 // held notes what of the gap before a data frame was paused.

@@ -1,5 +1,7 @@
 package analysis
 
+import "slices"
+
 // finish tells the fate of everything that is still open.
 func (s *shard) finish() {
 	s.batch = Batch{Events: s.batch.Events[:0]}
@@ -90,13 +92,47 @@ func (s *shard) giveUp(r *row, h *hole) {
 		return
 	}
 	kind := Unresolved
-	if !r.reliable() {
-		if s.passedBefore(r, h) {
-			return // nothing will ever tell
-		}
+	switch {
+	case !r.reliable() && s.passedBefore(r, h):
+		return // nothing will ever tell
+	case !r.reliable():
 		kind = LostUpstream // nothing will ever repair it
+	case r.peer == nil && !h.naked && r.coveredByAny(h):
+		kind = NotCaptured
 	}
 	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}
+
+// coverLooks is among how many rows at most the partner of one may be looked for at the end.
+const coverLooks = 256
+
+// coveredByAny reports whether responses show that what is missing in a row has arrived,
+// whichever row it is that answers it: all that may have gone beyond, none of them asked
+// for any of it, and as many rows look for a partner as there are partners.
+func (r *row) coveredByAny(h *hole) bool {
+	b, covered := r.bundle, false
+	if len(b.rows[1-r.dir]) > coverLooks {
+		return false
+	}
+	for _, g := range b.rows[1-r.dir] {
+		if !slices.ContainsFunc(g.cand, func(c candidate) bool { return c.row == r }) {
+			continue
+		}
+		if g.rsp.high.Before(h.end) || g.refused(h) {
+			return false
+		}
+		covered = true
+	}
+	seeking, free := b.left(1 - r.dir)
+	return covered && seeking == free
+}
+
+// refused reports whether a NAK in the row named what is missing, as far as the row's
+// responses are in memory.
+func (g *row) refused(h *hole) bool {
+	return slices.ContainsFunc(g.rsp.recent.slots, func(e sighting) bool {
+		return e.flags&seenValid != 0 && e.flags&seenNAK != 0 && h.has(e.psn)
+	})
 }
 
 // giveUpResponse tells the fate of a response that never came.

@@ -129,6 +129,12 @@ func TestLatePackets(t *testing.T) {
 			ids:    noOrder,
 		},
 		{
+			name:   "what a NAK asked for before the tap saw that it is missing was sent again",
+			script: "A: 0-1 B: nak:2 A: 4-5! 2 6! B: ack:6",
+			want:   "gap@2 lost_upstream@2 not_captured@3 retransmission_nak@2",
+			ids:    noOrder,
+		},
+		{
 			name:   "a straggler amid those behind it begins no pass, so that they skipped nothing",
 			script: "A: 0-6! B: nak:3 A: 3-5 6! B: ack:6 A: +200 7-9 3 10-12 13! B: nak:10 A: 10-12 13! B: ack:13",
 			want:   "lost_downstream@3,10 retransmission_nak@3-6,10-13 retransmission@3 spurious_retransmission@3",

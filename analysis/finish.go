@@ -60,6 +60,9 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		if h.fate == fateAcked && s.passedBefore(r, h) {
 			s.emit(Event{Kind: NotCaptured, Count: -h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
 		}
+		if h.fate == fateLate && h.phantom {
+			s.settlePhantom(r, h)
+		}
 		s.giveUp(r, h)
 	}
 	if n := rec.holes.dropped; n > 0 {
@@ -71,6 +74,40 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		}
 	}
 	rec.holes, rec.reads = holes{}, reads{}
+}
+
+// settlePhantom takes back that a packet came late, behind the row's first one in view,
+// where it was sent again as its ID shows, by what is known of these now, or may have been.
+func (s *shard) settlePhantom(r *row, h *hole) {
+	again := r.idsRise() && int16(h.before-h.after) > 0
+	if !again && !s.mayHaveComeAgain(r, h) {
+		return
+	}
+	e := Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame}
+	s.emit(e)
+	e.Kind, e.Time, e.Frame = Reordered, h.closer.time, h.closer.frame
+	s.emit(e)
+	if h.ended {
+		r.count.Messages--
+	}
+	if e.Kind, e.Count = RetransmittedUnknown, 1; again {
+		s.emit(e)
+	}
+}
+
+// mayHaveComeAgain reports whether nothing tells that such a packet was not sent again: its
+// first sending may have passed before the capture began, or went on. Where packets overtake
+// each other it is one of those.
+func (s *shard) mayHaveComeAgain(r *row, h *hole) bool {
+	const closely = 64
+	if behind := h.after - h.before; h.naked || !r.reliable() || r.idsRise() || 0 < behind && behind < closely {
+		return false
+	}
+	b, began := r.bundle, s.began
+	if b.resumed != 0 && b.resumed <= h.time {
+		began = b.resumed
+	}
+	return !b.overtaken(r.dir) && h.closer.time-began <= r.reaction()
 }
 
 // passedBefore reports whether what the capture lacks may have passed before it began:

@@ -221,7 +221,10 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	b.depth[r.dir] = max(b.depth[r.dir], hs.list[i].len())
 	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
 	s.promote(r, &piece)
-	piece.fate, piece.upto = fateLate, q.cur
+	if piece.phantom {
+		piece.before, piece.ended = p.IPID, p.Op.Is(ib.IsLast|ib.IsOnly)
+	}
+	piece.fate, piece.upto, piece.closer = fateLate, q.cur, closer{time: p.Time, frame: p.Frame}
 	hs.keep(piece)
 	s.needlessFor(r, &piece, p)
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})

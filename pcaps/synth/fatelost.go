@@ -101,6 +101,9 @@ func (s *stream) overtaken(c *counter, i int, x *record) {
 		c.open(x.packet, badClock, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
 		return
 	}
+	if s.nothingTells(x) {
+		return
+	}
 	if s.lateOrAgain(x) {
 		c.open(x.packet, sameNumber, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious", "messages")...)...)
 		return

@@ -41,6 +41,11 @@ func (s *stream) resend(c *counter, x *record, known bool) {
 	p := x.packet
 	again, last := p.again != "", p.bth.Opcode.Is(ib.IsLast|ib.IsOnly)
 	switch {
+	case s.nothingTells(x):
+		c.open(p, lateOrMore, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
+		if last {
+			c.open(p, lateOrMore, "messages")
+		}
 	case !again:
 		if s.kind == isRequest && last {
 			c.add(p, "messages", 1)
@@ -57,6 +62,36 @@ func (s *stream) resend(c *counter, x *record, known bool) {
 			s.needless(c, x)
 		}
 	}
+}
+
+// nothingTells reports whether a request, of an earlier PSN than the first one in the
+// capture, may as well have come late as have been sent again: no ID tells, no NAK before
+// it asks for it, no answer before it shows that it had arrived, and no packet of a pass
+// with it that had passed before.
+func (s *stream) nothingTells(x *record) bool {
+	if s.kind != isRequest || s.idsTell() {
+		return false
+	}
+	psn, first := x.packet.bth.PSN, s.inPlaces()[0]
+	again := x.packet.again != ""
+	if !psn.Before(first.packet.bth.PSN) || !again && !s.lateInTruth(x) {
+		return false
+	}
+	asked := func(a *record) bool {
+		return a.place < x.place && (a.packet.isNAK() && a.packet.bth.PSN == psn || a.packet.acknowledges(psn))
+	}
+	tells := func(y *record) bool {
+		switch {
+		case y == x || !y.captured:
+			return false
+		case y.packet.bth.PSN == psn && y.place < x.place:
+			return true
+		case again:
+			return y.packet.again != "" && y.packet.pass == x.packet.pass && s.alike(y, func(z *record) bool { return z.place < y.place })
+		}
+		return s.lateInTruth(y) // they overtake each other
+	}
+	return !slices.ContainsFunc(s.answers, asked) && !slices.ContainsFunc(s.records, tells)
 }
 
 func (s *stream) causes() []string {

@@ -195,6 +195,11 @@ func (s *stream) refuted(nak *record) bool {
 			resent = min(resent, x.time)
 		}
 	}
+	for _, b := range s.recorder.breaks { // it may have passed then
+		if to := epoch + ns(b.to); nak.time < to {
+			resent = min(resent, max(nak.time, epoch+ns(b.from)))
+		}
+	}
 	return s.measures() && slices.ContainsFunc(s.answers, func(a *record) bool {
 		return a.place > nak.place && a.packet.acknowledges(nak.packet.bth.PSN) && a.time < resent+s.roundTrip()*3/4
 	})

@@ -188,7 +188,12 @@ func (s *stream) arrivalShown(x *record) bool {
 	if s.kind == isReadResponse {
 		return s.wentOn(x)
 	}
-	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
+	for _, as := range s.answeredAs() {
+		if !slices.ContainsFunc(as.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // wentOn reports whether the requester sent something new after it had seen what came

@@ -11,6 +11,8 @@ func (s *stream) lostBehind(c *counter, i int, x *record) {
 	case s.unreliable():
 	case s.kind == isReadResponse && s.askedAgain(x):
 		c.add(p, "response_lost_downstream", 1)
+	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x) && s.unclear():
+		c.open(p, whoseNAK, "lost_downstream", "unresolved")
 	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x):
 		c.add(p, "lost_downstream", 1)
 	default:

@@ -109,7 +109,7 @@ func (s *stream) cause(c *counter, x *record) {
 	if p.trigger != nil {
 		// A NAK behind a READ that lacks responses is both reasons in one.
 		t := s.recorder.records[p.trigger]
-		known = t != nil && t.captured && (p.again != byImplied || !p.trigger.isNAK())
+		known = t != nil && t.captured && (p.again != byImplied || !p.trigger.isNAK()) && !(p.trigger.isNAK() && s.unclear())
 	} else {
 		known = !slices.ContainsFunc(s.answers, func(a *record) bool {
 			return a.lost && a.packet.isNAK() && a.packet.bth.PSN == p.bth.PSN && a.place < x.place

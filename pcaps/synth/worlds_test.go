@@ -326,3 +326,32 @@ func TestWhatComesBehindTheFirstPacketIsLateOrSentAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoseNAKIsKnownByTheResend plays two queue pairs that do the same at the same time.
+// Which of them lost a packet behind the tap, nothing tells but that it sends it again: so
+// nothing does where the capture pauses while that passes.
+func TestWhoseNAKIsKnownByTheResend(t *testing.T) {
+	play := func(tap synth.Tap) (*synth.Scenario, *synth.Capture) {
+		work := []synth.Work{synth.Write(200).Times(12).Every(2 * us)}
+		s := &synth.Scenario{
+			Seed: 1, Tap: tap, Network: synth.Network{Delay: 5 * us, RoCEv1: true},
+			Faults:      []synth.Fault{synth.Lose(synth.Requests(1).Number(5)).AfterTap()},
+			Connections: []synth.Connection{{From: 1, To: 2, FirstPSN: synth.PSN(0), Work: work}, {From: 1, To: 2, FirstPSN: synth.PSN(0), Work: work}},
+		}
+		return s, synth.Run(s)
+	}
+	_, whole := play(synth.AtHost(1))
+	again := time.Duration(passings(t, whole, 4)[1] - whole.Frames[0].Time)
+	for name, tap := range map[string]synth.Tap{"whole": synth.AtHost(1), "paused": synth.AtHost(1).Pausing(again-100*time.Nanosecond, 200*us)} {
+		s, c := play(tap)
+		row := firstRow(c)
+		if n, open := row.Counts["lost_downstream"], row.Opened("lost_downstream"); (n == 1) == (name == "paused") || (open == 1) != (name == "paused") {
+			t.Errorf("%s: %d lost for certain and %d open", name, n, open)
+		}
+		flows := rowsByName(analyze(t, s, c))
+		for i := range c.Truth.Rows {
+			row := &c.Truth.Rows[i]
+			compare(t, name, row, flows[rowName(row.Src, row.Dst, row.DestQP)])
+		}
+	}
+}

@@ -69,6 +69,7 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		s.giveUp(r, &hole{start: r.req.una, end: r.req.una.Add(n), time: r.req.last, frame: r.req.lastFrame, sure: true})
 	}
 	if r.peer != nil {
+		s.missSkipped(r, r.peer)
 		for i := range rec.reads.holes.list {
 			s.giveUpResponse(r, r.peer, &rec.reads.holes.list[i])
 		}

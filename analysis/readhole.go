@@ -115,8 +115,8 @@ func (s *shard) missSkipped(r, g *row) {
 			continue
 		}
 		end := e.start.Add(int32(max(1, (min(e.dmaLen, 1<<31)+mtu-1)/mtu)))
-		again := func(n read) bool { return n.resent && n.time > e.time && !n.start.After(e.start) }
-		if q.unaSet && q.una.After(end) && !slices.ContainsFunc(rd.list, again) {
+		again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
+		if q.unaSet && q.una.After(end) && !slices.ContainsFunc(rd.list[j+1:], again) {
 			s.missResponses(r, g, e.start, end, &decode.Packet{PSN: e.start, Time: e.time, Frame: e.frame})
 		}
 	}

@@ -60,8 +60,8 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		if h.fate == fateAcked && s.passedBefore(r, h) {
 			s.emit(Event{Kind: NotCaptured, Count: -h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
 		}
-		if h.fate == fateLate && h.phantom {
-			s.settlePhantom(r, h)
+		if h.fate == fateLate && (h.phantom || h.paused) {
+			s.settleLate(r, h)
 		}
 		s.giveUp(r, h)
 	}
@@ -77,16 +77,15 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 	rec.holes, rec.reads = holes{}, reads{}
 }
 
-// settlePhantom takes back that a packet came late, behind the row's first one in view,
-// where it was sent again as its ID shows, by what is known of these now, or may have been.
-func (s *shard) settlePhantom(r *row, h *hole) {
+// settleLate takes back that a packet came late, behind the first one in view of the row, or
+// of what goes on behind a pause of the capture, where it was sent again as its ID shows, by
+// what is known of these now, or may have been.
+func (s *shard) settleLate(r *row, h *hole) {
 	again := r.idsRise() && int16(h.before-h.after) > 0
 	if !again && !s.mayHaveComeAgain(r, h) {
 		return
 	}
-	e := Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame}
-	s.emit(e)
-	e.Kind, e.Time, e.Frame = Reordered, h.closer.time, h.closer.frame
+	e := Event{Kind: Reordered, Count: -1, Flow: r.id, PSN: h.start, Time: h.closer.time, Frame: h.closer.frame}
 	s.emit(e)
 	if h.ended {
 		r.count.Messages--
@@ -94,11 +93,19 @@ func (s *shard) settlePhantom(r *row, h *hole) {
 	if e.Kind, e.Count = RetransmittedUnknown, 1; again {
 		s.emit(e)
 	}
+	e = Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame}
+	switch {
+	case h.paused && again:
+		e.Kind, e.Count = LostUpstream, 1
+	case h.paused:
+		e.Kind, e.Count = Unresolved, 1
+	}
+	s.emit(e)
 }
 
 // mayHaveComeAgain reports whether nothing tells that such a packet was not sent again: its
-// first sending may have passed before the capture began, or went on. Where packets overtake
-// each other it is one of those.
+// first sending may have passed before the capture began, or went on, or been lost, and what
+// asked for it was not seen. Where packets overtake each other it is one of those.
 func (s *shard) mayHaveComeAgain(r *row, h *hole) bool {
 	const closely = 64
 	if behind := h.after - h.before; h.naked || !r.reliable() || r.idsRise() || 0 < behind && behind < closely {
@@ -107,6 +114,9 @@ func (s *shard) mayHaveComeAgain(r *row, h *hole) bool {
 	b, began := r.bundle, s.began
 	if b.resumed != 0 && b.resumed <= h.time {
 		began = b.resumed
+	}
+	if h.paused {
+		began = h.time
 	}
 	return !b.overtaken(r.dir) && h.closer.time-began <= r.reaction()
 }

@@ -221,8 +221,9 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	b.depth[r.dir] = max(b.depth[r.dir], hs.list[i].len())
 	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
 	s.promote(r, &piece)
-	if piece.phantom {
-		piece.before, piece.ended = p.IPID, p.Op.Is(ib.IsLast|ib.IsOnly)
+	piece.ended = p.Op.Is(ib.IsLast | ib.IsOnly)
+	if piece.phantom || piece.paused {
+		piece.before = p.IPID
 	}
 	piece.fate, piece.upto, piece.closer = fateLate, q.cur, closer{time: p.Time, frame: p.Frame}
 	hs.keep(piece)

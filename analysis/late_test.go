@@ -114,6 +114,12 @@ func TestLatePackets(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "behind a pause of the capture it is late or sent again as well",
+			script: "A: 0! B: ack:0 +50 A: 3 2 4! B: ack:4",
+			want:   "gap@1 not_captured@1 unresolved@2",
+			ids:    noOrder,
+		},
+		{
 			name:   "and where the capture began so long before that its first sending would be in it",
 			script: "A2: 0-2! B2: nak:1 A2: 1-2! B2: ack:2 A2: 3! B2: ack:3 A2: 4! B2: ack:4 A2: 5! B2: ack:5 A2: 6! B2: ack:6 A: (0) 1 late:0 2-5! B: ack:5",
 			want:   "gap@0 out_of_order@0 A2:lost_downstream@1 A2:retransmission_nak@1-2",

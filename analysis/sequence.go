@@ -283,7 +283,7 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	q := &r.req
 	rec := q.rec
 	h := hole{start: from, end: to, upto: to, time: p.Time, ahead: q.last, frame: p.Frame, before: q.ids.last, after: p.IPID,
-		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2}
+		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2, paused: sure && q.pass == 0 && q.last < r.bundle.resumed}
 	if sure {
 		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	}

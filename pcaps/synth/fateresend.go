@@ -65,14 +65,14 @@ func (s *stream) resend(c *counter, x *record, known bool) {
 }
 
 // nothingTells reports whether a request, of an earlier PSN than the first one in the
-// capture, may as well have come late as have been sent again: no ID tells, no NAK before
-// it asks for it, no answer before it shows that it had arrived, and no packet of a pass
-// with it that had passed before.
+// capture, or behind a pause of it, may as well have come late as have been sent again: no
+// ID tells, no NAK before it asks for it, no answer before it shows that it had arrived, and
+// no packet of a pass with it that had passed before.
 func (s *stream) nothingTells(x *record) bool {
-	if s.kind != isRequest || s.idsTell() {
+	if s.kind != isRequest || !x.captured || s.idsTell() {
 		return false
 	}
-	psn, first := x.packet.bth.PSN, s.inPlaces()[0]
+	psn, first := x.packet.bth.PSN, s.firstSince(x)
 	again := x.packet.again != ""
 	if !psn.Before(first.packet.bth.PSN) || !again && !s.lateInTruth(x) {
 		return false
@@ -92,6 +92,19 @@ func (s *stream) nothingTells(x *record) bool {
 		return s.lateInTruth(y) // they overtake each other
 	}
 	return !slices.ContainsFunc(s.answers, asked) && !slices.ContainsFunc(s.records, tells)
+}
+
+// firstSince returns the first packet in the capture since that began, or paused last before
+// the given one.
+func (s *stream) firstSince(x *record) *record {
+	since := int64(0)
+	for _, b := range s.recorder.breaks {
+		if to := epoch + ns(b.to); to <= x.time {
+			since = max(since, to)
+		}
+	}
+	in := s.inPlaces()
+	return in[slices.IndexFunc(in, func(y *record) bool { return y.time >= since })]
 }
 
 func (s *stream) causes() []string {

@@ -288,13 +288,13 @@ func TestAResponseThatAnACKOvertakesIsReordered(t *testing.T) {
 	}
 }
 
-// TestWhatComesBehindTheFirstPacketIsLateOrSentAgain begins a capture between a NAK and
-// the one packet that it draws; or delays that packet until just then, and loses what is
+// TestWhatComesBehindTheFirstPacketIsLateOrSentAgain begins a capture, or has it go on
+// behind a pause, between a NAK and the one packet that it draws; or delays that packet until just then, and loses what is
 // sent again for it. Where no IP ID tells the two apart, the tap sees the same.
 func TestWhatComesBehindTheFirstPacketIsLateOrSentAgain(t *testing.T) {
 	for name, net := range map[string]synth.Network{
-		"IPv6": {Delay: 5 * us, IPv6: true}, "RoCEv1": {Delay: 5 * us, RoCEv1: true},
-		"IPv4 without IDs": {Delay: 5 * us, IDs: synth.ConstantIDs}, "IPv4 with IDs": {Delay: 5 * us},
+		"IPv6": {Delay: 15 * us, IPv6: true}, "RoCEv1": {Delay: 15 * us, RoCEv1: true},
+		"IPv4 without IDs": {Delay: 15 * us, IDs: synth.ConstantIDs}, "IPv4 with IDs": {Delay: 15 * us},
 	} {
 		play := func(tap synth.Tap, faults ...synth.Fault) (*synth.Scenario, *synth.Capture) {
 			s := &synth.Scenario{
@@ -308,21 +308,23 @@ func TestWhatComesBehindTheFirstPacketIsLateOrSentAgain(t *testing.T) {
 		_, whole := play(synth.Tap{})
 		resent, first := passings(t, lost, 4)[0], passings(t, whole, 4)[0]
 		late := synth.Delay(fifth, time.Duration(resent-first))
-		begun := synth.Tap{}.Between(time.Duration(resent-whole.Frames[0].Time)-2*us, 0)
-		s, one := play(begun, synth.Lose(fifth))
-		_, other := play(begun, late, synth.Lose(again))
-		if told := name == "IPv4 with IDs"; sameFrames(one, other) == told {
-			t.Errorf("%s: the captures are the same: %v", name, !told)
-		}
-		for world, c := range map[string]*synth.Capture{"sent again": one, "late": other} {
-			row := firstRow(c)
-			for column, is := range map[string]string{"retransmitted": "sent again", "reordered": "late"} {
-				n, open := row.Counts[column], row.Opened(column)
-				if told := name == "IPv4 with IDs"; told && (open != 0 || n != 1 == (is == world)) || !told && (n != 0 || open != 1) {
-					t.Errorf("%s, %s: %d %s for certain and %d open", name, world, n, column, open)
-				}
+		sent, when := time.Duration(first-whole.Frames[0].Time), time.Duration(resent-whole.Frames[0].Time)
+		for _, tap := range []synth.Tap{synth.Tap{}.Between(when-2*us, 0), synth.Tap{}.Pausing(sent, when-2*us-sent)} {
+			s, one := play(tap, synth.Lose(fifth))
+			_, other := play(tap, late, synth.Lose(again))
+			if told := name == "IPv4 with IDs"; sameFrames(one, other) == told {
+				t.Errorf("%s: the captures are the same: %v", name, !told)
 			}
-			compare(t, name+", "+world, row, rowsByName(analyze(t, s, c))[rowName(row.Src, row.Dst, row.DestQP)])
+			for world, c := range map[string]*synth.Capture{"sent again": one, "late": other} {
+				row := firstRow(c)
+				for column, is := range map[string]string{"retransmitted": "sent again", "reordered": "late"} {
+					n, open := row.Counts[column], row.Opened(column)
+					if told := name == "IPv4 with IDs"; told && (open != 0 || n != 1 == (is == world)) || !told && (n != 0 || open != 1) {
+						t.Errorf("%s, %s: %d %s for certain and %d open", name, world, n, column, open)
+					}
+				}
+				compare(t, name+", "+world, row, rowsByName(analyze(t, s, c))[rowName(row.Src, row.Dst, row.DestQP)])
+			}
 		}
 	}
 }

@@ -78,13 +78,12 @@ const (
 )
 
 func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
-	gap := p.Time - e.time
-	if r.peer == nil {
-		return (gap <= copyWithin || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
-	}
-	q := &r.req
+	gap, q := p.Time-e.time, &r.req
 	if q.pass > 0 && p.PSN == q.cur {
 		return false // the resend pass goes on with it
+	}
+	if r.peer == nil {
+		return (gap <= copyWithin || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
 	}
 	if gap <= copyWithin && !r.resendsHere(e, p) && !r.doubtGoesOn(e, p) {
 		return true
@@ -93,7 +92,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		return false // a response came between the two
 	}
 	if rec := q.rec; rec != nil {
-		if n := len(rec.tent); n > 0 && p.PSN == rec.tent[n-1].PSN.Add(1) {
+		if n := len(rec.tent); n > 0 && p.PSN == rec.tent[n-1].PSN.Add(1) || n == 0 && q.lateRun(p.PSN) > 1 {
 			return false // what is in doubt goes on with it
 		}
 		n := rec.lastNAK()
@@ -119,16 +118,19 @@ func (r *row) newestAgain(e *sighting, p *decode.Packet) bool {
 	return p.PSN.Add(1) == q.cur && q.cur == q.high && e.frame() == q.lastFrame && r.atLeast(p, e.time) <= copyWithin
 }
 
-// doubtGoesOn reports whether several packets in a row that are in doubt lead up to
-// the packet, which looks like the one seen, or a single one where the clock does not
+// doubtGoesOn reports whether several packets in a row that are in doubt, or were taken
+// for late ones, lead up to the packet, which looks like the one seen, or a single one where the clock does not
 // tell how soon it came behind that.
 func (r *row) doubtGoesOn(e *sighting, p *decode.Packet) bool {
 	if r.req.rec == nil {
 		return false
 	}
 	tent := r.req.rec.tent
+	if len(tent) == 0 {
+		return r.req.lateRun(p.PSN) > 1
+	}
 	n := len(tent)
-	return n > 0 && p.PSN == tent[n-1].PSN.Add(1) && (n > 1 || r.atMost(p, e.time) > copyWithin)
+	return p.PSN == tent[n-1].PSN.Add(1) && (n > 1 || r.atMost(p, e.time) > copyWithin || r.req.lateRun(tent[0].PSN) > 0)
 }
 
 // resendsHere reports whether a resend pass may stand at the packet, which looks
@@ -246,8 +248,11 @@ func (e *sighting) isLike(p *decode.Packet) bool {
 // behind both.
 func (c *responses) remember(p *decode.Packet, room *recentRoom) {
 	flags := sightingFlag(0)
+	if p.HasSyndrome() && p.Syndrome.Type() != ib.ACK {
+		flags = seenNAK
+	}
 	if e := c.recent.get(p.PSN); e != nil {
-		flags = e.flags & seenCopied
+		flags |= e.flags & seenCopied
 		if e.isLike(p) {
 			flags |= seenAgain
 		}

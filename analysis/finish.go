@@ -1,5 +1,7 @@
 package analysis
 
+import "slices"
+
 // finish tells the fate of everything that is still open.
 func (s *shard) finish() {
 	s.batch = Batch{Events: s.batch.Events[:0]}
@@ -58,17 +60,65 @@ func (s *shard) settleRow(r *row, rec *recovery) {
 		if h.fate == fateAcked && s.passedBefore(r, h) {
 			s.emit(Event{Kind: NotCaptured, Count: -h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
 		}
+		if h.fate == fateLate && (h.phantom || h.paused) {
+			s.settleLate(r, h)
+		}
 		s.giveUp(r, h)
 	}
 	if n := rec.holes.dropped; n > 0 {
 		s.giveUp(r, &hole{start: r.req.una, end: r.req.una.Add(n), time: r.req.last, frame: r.req.lastFrame, sure: true})
 	}
 	if r.peer != nil {
+		s.missSkipped(r, r.peer)
 		for i := range rec.reads.holes.list {
 			s.giveUpResponse(r, r.peer, &rec.reads.holes.list[i])
 		}
 	}
 	rec.holes, rec.reads = holes{}, reads{}
+}
+
+// settleLate takes back that a packet came late, behind the first one in view of the row, or
+// of what goes on behind a pause of the capture, where it was sent again as its ID shows, by
+// what is known of these now, or may have been.
+func (s *shard) settleLate(r *row, h *hole) {
+	again := r.idsRise() && int16(h.before-h.after) > 0
+	if !again && !s.mayHaveComeAgain(r, h) {
+		return
+	}
+	e := Event{Kind: Reordered, Count: -1, Flow: r.id, PSN: h.start, Time: h.closer.time, Frame: h.closer.frame}
+	s.emit(e)
+	if h.ended {
+		r.count.Messages--
+	}
+	if e.Kind, e.Count = RetransmittedUnknown, 1; again {
+		s.emit(e)
+	}
+	e = Event{Kind: Gap, Count: -1, Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame}
+	switch {
+	case h.paused && again:
+		e.Kind, e.Count = LostUpstream, 1
+	case h.paused:
+		e.Kind, e.Count = Unresolved, 1
+	}
+	s.emit(e)
+}
+
+// mayHaveComeAgain reports whether nothing tells that such a packet was not sent again: its
+// first sending may have passed before the capture began, or went on, or been lost, and what
+// asked for it was not seen. Where packets overtake each other it is one of those.
+func (s *shard) mayHaveComeAgain(r *row, h *hole) bool {
+	const closely = 64
+	if behind := h.after - h.before; h.naked || !r.reliable() || r.idsRise() || 0 < behind && behind < closely {
+		return false
+	}
+	b, began := r.bundle, s.began
+	if b.resumed != 0 && b.resumed <= h.time {
+		began = b.resumed
+	}
+	if h.paused {
+		began = h.time
+	}
+	return !b.overtaken(r.dir) && h.closer.time-began <= r.reaction()
 }
 
 // passedBefore reports whether what the capture lacks may have passed before it began:
@@ -90,13 +140,47 @@ func (s *shard) giveUp(r *row, h *hole) {
 		return
 	}
 	kind := Unresolved
-	if !r.reliable() {
-		if s.passedBefore(r, h) {
-			return // nothing will ever tell
-		}
+	switch {
+	case !r.reliable() && s.passedBefore(r, h):
+		return // nothing will ever tell
+	case !r.reliable():
 		kind = LostUpstream // nothing will ever repair it
+	case r.peer == nil && !h.naked && r.coveredByAny(h):
+		kind = NotCaptured
 	}
 	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+}
+
+// coverLooks is among how many rows at most the partner of one may be looked for at the end.
+const coverLooks = 256
+
+// coveredByAny reports whether responses show that what is missing in a row has arrived,
+// whichever row it is that answers it: all that may have gone beyond, none of them asked
+// for any of it, and as many rows look for a partner as there are partners.
+func (r *row) coveredByAny(h *hole) bool {
+	b, covered := r.bundle, false
+	if len(b.rows[1-r.dir]) > coverLooks {
+		return false
+	}
+	for _, g := range b.rows[1-r.dir] {
+		if !slices.ContainsFunc(g.cand, func(c candidate) bool { return c.row == r }) {
+			continue
+		}
+		if g.rsp.high.Before(h.end) || g.refused(h) {
+			return false
+		}
+		covered = true
+	}
+	seeking, free := b.left(1 - r.dir)
+	return covered && seeking == free
+}
+
+// refused reports whether a NAK in the row named what is missing, as far as the row's
+// responses are in memory.
+func (g *row) refused(h *hole) bool {
+	return slices.ContainsFunc(g.rsp.recent.slots, func(e sighting) bool {
+		return e.flags&seenValid != 0 && e.flags&seenNAK != 0 && h.has(e.psn)
+	})
 }
 
 // giveUpResponse tells the fate of a response that never came.

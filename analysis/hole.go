@@ -9,7 +9,7 @@ type hole struct {
 	time       int64  // of the packet that revealed it
 	ahead      int64  // time of the packet before that one
 	frame      uint64
-	before     uint16 // IPv4 IDs of the packets on either side
+	before     uint16 // IPv4 IDs of the packets on either side; of the late one of a phantom, or behind a pause
 	after      uint16
 	pass       uint16
 	gap        uint16 // the episode it belongs to
@@ -19,14 +19,16 @@ type hole struct {
 	naked      bool // a NAK named it, or a READ asked for it again
 	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell
+	paused     bool // the capture may have paused before the packet that revealed it
+	ended      bool // a message ended with the late packet that closed it
 }
 
-// closer is the resend that closed a hole.
+// closer is the resend or the late packet that closed a hole.
 type closer struct {
 	time  int64
 	frame uint64
-	kind  EventKind
-	turn  int64 // the shortest turnaround known before it
+	kind  EventKind // of a resend
+	turn  int64     // the shortest turnaround known before it
 }
 
 type fate uint8

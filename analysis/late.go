@@ -221,7 +221,11 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	b.depth[r.dir] = max(b.depth[r.dir], hs.list[i].len())
 	piece := hs.cut(i, p.PSN, p.PSN.Add(span))
 	s.promote(r, &piece)
-	piece.fate, piece.upto = fateLate, q.cur
+	piece.ended = p.Op.Is(ib.IsLast | ib.IsOnly)
+	if piece.phantom || piece.paused {
+		piece.before = p.IPID
+	}
+	piece.fate, piece.upto, piece.closer = fateLate, q.cur, closer{time: p.Time, frame: p.Frame}
 	hs.keep(piece)
 	s.needlessFor(r, &piece, p)
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
@@ -229,6 +233,7 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 		s.resent(r, p, span)
 		return s.keepLate(r, p, Resent)
 	}
+	q.ranLate(&piece, p)
 	return s.keepLate(r, p, 0)
 }
 
@@ -321,7 +326,7 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 	strayed := (again || len(tent) > 1 && !r.idsRise()) && s.strayed(r, h, first, again, len(tent) > 1)
 	if again || strayed {
 		if !strayed {
-			s.newPass(r, first)
+			s.passBegins(r, first, 1)
 		}
 		for i := range tent {
 			span, known := r.span(&tent[i])
@@ -471,13 +476,20 @@ const quickTurn = 600
 // known to repeat what follows, only a long silence speaks for a resend.
 func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	rec := r.req.rec
+	if h.phantom && r.arrivedBefore(p) {
+		return true
+	}
+	if r.askedUnseen(h, p) && !goesOn {
+		return true
+	}
 	waited := r.atMost(p, h.time)
 	if rtt := r.minRTT(); rtt > 0 && waited < rtt && !h.phantom {
 		return false
 	}
 	for i := range rec.naks {
 		n := &rec.naks[i]
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && (n.frame > h.frame || h.phantom && n.psn == p.PSN) && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		asked := n.frame > h.frame || h.phantom && n.psn == p.PSN
+		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && asked && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := r.atMost(p, n.time)
@@ -485,4 +497,19 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 		}
 	}
 	return p.Time-h.time > s.patience(r)
+}
+
+// askedUnseen reports whether a NAK had asked for the packet before the tap could see that
+// it is missing, so long ago that this may be what it drew. The capture lacks what drew the
+// NAK, which had passed by then: so has the packet, or it was lost.
+func (r *row) askedUnseen(h *hole, p *decode.Packet) bool {
+	n := r.req.rec.naks.naming(p.PSN)
+	if n == nil || n.used || n.frame > h.frame || h.phantom {
+		return false
+	}
+	soonest := r.quickestTurn()
+	if turn := r.bundle.turn[r.dir]; turn > 0 {
+		soonest = turn - turn/8
+	}
+	return r.atMost(p, n.time) >= soonest
 }

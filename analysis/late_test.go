@@ -1,6 +1,10 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 var noOrder = []idMode{scattered, constant, overIPv6}
 
@@ -93,6 +97,34 @@ func TestLatePackets(t *testing.T) {
 			name:   "the first packet of all may come late",
 			script: "A: (0) 1 late:0 2-5! B: ack:5",
 			want:   "gap@0 out_of_order@0",
+			ids:    []idMode{rising},
+			cold:   true,
+		},
+		{
+			name:   "or it was sent again, as all before had passed before the capture began",
+			script: "A: (0) 1 late:0 2-5! B: ack:5",
+			want:   "",
+			ids:    noOrder,
+			cold:   true,
+		},
+		{
+			name:   "but where packets overtake each other it came late",
+			script: "A: (0) 1 late:0 2-3 (4) 5 late:4 6! B: ack:6",
+			want:   "gap@0,4 out_of_order@0,4",
+			cold:   true,
+		},
+		{
+			name:   "behind a pause of the capture it is late or sent again as well",
+			script: "A: 0! B: ack:0 +50 A: 3 2 4! B: ack:4",
+			want:   "gap@1 not_captured@1 unresolved@2",
+			ids:    noOrder,
+		},
+		{
+			name:   "and where the capture began so long before that its first sending would be in it",
+			script: "A2: 0-2! B2: nak:1 A2: 1-2! B2: ack:2 A2: 3! B2: ack:3 A2: 4! B2: ack:4 A2: 5! B2: ack:5 A2: 6! B2: ack:6 A: (0) 1 late:0 2-5! B: ack:5",
+			want:   "gap@0 out_of_order@0 A2:lost_downstream@1 A2:retransmission_nak@1-2",
+			starts: map[string]ib.PSN{"A2": 700_000, "A": 5000},
+			ids:    noOrder,
 			cold:   true,
 		},
 		{
@@ -126,6 +158,12 @@ func TestLatePackets(t *testing.T) {
 			name:   "a late READ whose lateness is still in doubt when it is answered loses no response",
 			script: "A: first:0 mid:1 last:2 (read:3x2) 5! late:read:3 B: ack:2 resp:3-4 ack:5",
 			want:   "gap@3 out_of_order@3",
+			ids:    noOrder,
+		},
+		{
+			name:   "what a NAK asked for before the tap saw that it is missing was sent again",
+			script: "A: 0-1 B: nak:2 A: 4-5! 2 6! B: ack:6",
+			want:   "gap@2 lost_upstream@2 not_captured@3 retransmission_nak@2",
 			ids:    noOrder,
 		},
 		{

@@ -265,8 +265,8 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 func (s *shard) judgeDoubt(r *row, d *doubt) {
 	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
-	if b := r.bundle; d.resent == 0 && !d.unseen && !early && d.nakTime < b.resumed && b.resumed <= d.answered {
-		return // it may have been sent again while the capture paused
+	if b := r.bundle; d.resent == 0 && d.nakTime < b.resumed && b.resumed <= d.answered {
+		arrived = false // it may have been sent again while the capture paused
 	}
 	if arrived || early {
 		s.needless(r, d)

@@ -34,9 +34,9 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "needless_nak@3",
 		},
 		{
-			name:   "a NAK whose resend may have passed while the capture paused tells nothing",
+			name:   "a NAK whose resend may have passed while the capture paused is no reordering",
 			script: "A: 0-6! B: nak:3 +50 A: 7-8! B: ack:8",
-			want:   "",
+			want:   "lost_downstream@3",
 		},
 		{
 			name:   "a NAK of which no resend passed is reordering where nothing paused",

@@ -1,5 +1,7 @@
 package analysis
 
+import "github.com/rocescope/rocescope/decode/ib"
+
 // peerBy is how the partner of a queue pair became known.
 type peerBy uint8
 
@@ -22,9 +24,45 @@ func (s *shard) pair(r, g *row, by peerBy) {
 	r.peer, g.peer = g, r
 	r.peerQP, r.peerBy = g.qp, by
 	g.peerQP, g.peerBy = r.qp, by
+	if q := &r.req; q.started && !q.unaSet {
+		first, frame := q.begins()
+		r.heardBefore(g, first, frame)
+	}
 	r.forgetCandidates()
 	g.forgetCandidates()
 	s.release(r.bundle)
+}
+
+// heardBefore takes what the responses in g told that passed before the first request of
+// the row in view, which has that PSN and stands in that frame: what had arrived by then.
+func (r *row) heardBefore(g *row, first ib.PSN, frame uint64) {
+	q := &r.req
+	for back := int32(0); back <= beforeFirst && !q.unaSet; back++ {
+		e := g.rsp.recent.get(first.Add(-back))
+		if e == nil || e.frame > frame || back == 0 && e.flags&seenNAK == 0 {
+			continue
+		}
+		q.una, q.unaSet, q.covered = e.psn, true, e.time
+		if e.flags&seenNAK == 0 {
+			q.una = e.psn.Add(1)
+		}
+	}
+}
+
+// begins returns the PSN and the frame of the row's first request in view.
+func (q *requests) begins() (ib.PSN, uint64) {
+	first := q.first
+	if q.rec != nil {
+		for i := range q.rec.holes.list {
+			if h := &q.rec.holes.list[i]; h.phantom && h.end.After(first) {
+				first = h.end // what lies before came late, or was sent again
+			}
+		}
+	}
+	if e := q.recent.get(first); e != nil {
+		return first, e.frame
+	}
+	return first, 0 // long ago
 }
 
 // byFormula picks, among rows that fit, the one whose source port and that of

@@ -73,6 +73,48 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"B": "response_frames=2 acks=2 mirror_duplicates=1"},
 		},
 		{
+			name:   "the one that sends again what a NAK asks for is its partner, among two that did all the same",
+			script: "A: 0-4! A2: 0-4! B: nak:2 A2: 5! A: 2-4! B: ack:4",
+			want:   "lost_downstream@2 retransmission_nak@2-4 A2:outstanding@0×6",
+			rows:   map[string]string{"A": first, "A2": unknown},
+		},
+		{
+			name:   "two that send it again tell nothing",
+			script: "A: 0-4! A2: 0-4! B: nak:2 A: 2-4! A2: 2-4! B: ack:4",
+			want:   "retransmission@2-4 A2:retransmission@2-4 outstanding@0×5 A2:outstanding@0×5",
+			rows:   map[string]string{"A": unknown, "A2": unknown},
+		},
+		{
+			name:   "nor do two NAKs, of which one drew a resend in view",
+			script: "A: 0-4! A2: 0-4! B: nak:2 B2: nak:2 A: 2-4!",
+			want:   "retransmission@2-4 outstanding@0×5 A2:outstanding@0×5",
+			rows:   map[string]string{"A": unknown, "A2": unknown},
+		},
+		{
+			name:   "what may have been sent again while the capture paused tells nothing",
+			script: "A: 0-4! A2: 0-4! B: nak:2 +50 A: 2-4! B: ack:4",
+			want:   "retransmission@2-4 outstanding@0×5 A2:outstanding@0×5",
+			rows:   map[string]string{"A": unknown, "A2": unknown},
+		},
+		{
+			name:   "whoever is the partner, what all responses go beyond has arrived",
+			script: "A: 0-2! 4-5! A2: 0-5! B: ack:5 B2: ack:5",
+			want:   "gap@3 not_captured@3 outstanding@0×6 A2:outstanding@0×6",
+			rows:   map[string]string{"A": unknown},
+		},
+		{
+			name:   "unless one of them does not, or asks for it",
+			script: "A: 0-2! 4-5! A2: 0-2! 4-5! B: ack:5 B2: ack:2",
+			want:   "gap@3 A2:gap@3 unresolved@3 A2:unresolved@3 outstanding@0×6 A2:outstanding@0×6",
+			rows:   map[string]string{"A": unknown},
+		},
+		{
+			name:   "what had arrived before the first request in view was sent again",
+			script: "B: ack:5 A: 6-8! 4 B: ack:8",
+			want:   "retransmission@4 spurious_retransmission@4",
+			rows:   map[string]string{"A": first + " messages=3"},
+		},
+		{
 			name:   "READ responses belong to the row that READs",
 			script: "A: read:0x1 A2: 0! B: ronly:0",
 			want:   "A2:outstanding@0",

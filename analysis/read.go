@@ -36,8 +36,10 @@ type read struct {
 	done       bool
 	borrowed   bool // responses to another one were taken for its own, too
 	orphan     bool // its request was not seen
+	skipped    bool // nothing answered it, and that it was is only shown later, if at all
 	dmaLen     uint32
 	time       int64 // of the request; of the first response where it was not seen
+	frame      uint64
 	last       int64 // of the last response; 0 none
 	first      int64 // of the first response; 0 none
 }
@@ -117,7 +119,7 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 			i--
 		}
 	}
-	rd.insert(i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time})
+	rd.insert(i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time, frame: p.Frame})
 }
 
 // askedAgain reads what a repeated READ says about the responses so far: the
@@ -322,7 +324,7 @@ func (rd *reads) advance(p *decode.Packet, taken int) {
 func (rd *reads) refuse(r *row, psn ib.PSN, t int64) {
 	for i := range rd.list {
 		if e := &rd.list[i]; e.first == 0 && !e.orphan && !e.start.Before(psn) && !r.soon(e.time, t, true) {
-			e.done = true
+			e.done, e.skipped = true, !e.resent
 		}
 	}
 }

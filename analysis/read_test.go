@@ -54,6 +54,22 @@ func TestReads(t *testing.T) {
 			want:   "lost_downstream@2 retransmission_nak@2,5-6,9",
 		},
 		{
+			name:   "a READ that a NAK seemed to refuse was answered where nobody asked again, and all was missed",
+			script: mtu + "A: 2-5 read:6x2 B: nak:3 A: 3 8! B: ack:8 A: 9! B: ack:9",
+			want:   "lost_downstream@3 retransmission_nak@3 response_gap@6 response_not_captured@6-7",
+		},
+		{
+			name:   "but not where it was asked again",
+			script: mtu + "A: 2-5 read:6x2 B: nak:3 A: 3-5 read:6x2 8! B: resp:6-7 ack:8 A: 9! B: ack:9",
+			want:   "lost_downstream@3 retransmission_nak@3-6",
+		},
+		{
+			name:   "how many answer a READ may be learnt only when all of them have been missed",
+			script: "A: read:0x3 read:3x3 B: resp:3-5 A: 6! B: ack:6 A: 7! B: ack:7",
+			want:   "response_gap@0 response_not_captured@0-2",
+			ids:    noOrder,
+		},
+		{
 			name:   "the path MTU may be learnt from the responses",
 			script: "A: read:0x3 B: resp:0-2 A: read:3x3 B: rfirst:3 rlast:5",
 			want:   "response_gap@4 response_unresolved@4",

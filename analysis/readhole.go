@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -24,6 +26,7 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	}
 	e.done = true
 	if !e.known || !e.cursor.Before(e.end) {
+		e.skipped = !e.known && e.first == 0 && !e.resent && !(!p.IPv6 && g.rises(&g.rsp.ids))
 		return
 	}
 	// answered all the same, as p shows: it comes behind, or begins an answer anew
@@ -98,6 +101,25 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 // have taken it.
 func (e *read) refusedBy(pass *passInfo) bool {
 	return e.first == 0 && !e.resent && pass.cause == RetransmittedNAK && e.time < pass.time && !e.start.Before(pass.start)
+}
+
+// missSkipped opens, at the end, holes for the responses to READs that seemed to be refused,
+// or of which nobody knew how many packets answer them: they were answered, for an answer
+// to what was asked behind them has passed, and they were not asked again.
+func (s *shard) missSkipped(r, g *row) {
+	q := &r.req
+	rd, mtu := &q.rec.reads, r.readMTU()
+	for j := range rd.list {
+		e := &rd.list[j]
+		if !e.skipped || !e.done || e.first != 0 || e.dmaLen == 0 || mtu == 0 {
+			continue
+		}
+		end := e.start.Add(int32(max(1, (min(e.dmaLen, 1<<31)+mtu-1)/mtu)))
+		again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
+		if q.unaSet && q.una.After(end) && !slices.ContainsFunc(rd.list[j+1:], again) {
+			s.missResponses(r, g, e.start, end, &decode.Packet{PSN: e.start, Time: e.time, Frame: e.frame})
+		}
+	}
 }
 
 // missResponses opens a hole in the responses.

@@ -29,6 +29,7 @@ const (
 	seenValid                           // the slot is in use
 	seenCopied                          // no ID told so, but a copy came: one more is none
 	seenAgain                           // a response like one before it, of which it is no copy
+	seenNAK                             // of any kind: what it names has not arrived
 )
 
 // recent holds the last sightings of one sequence in slots picked by PSN. It

@@ -52,6 +52,7 @@ type recovery struct {
 	resends []resend        // of which no answer has come
 	waiting []firstAnswer   // first answers that only a known round trip can judge
 	trail   trail
+	run     lateRun
 	reads   reads
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
@@ -119,6 +120,9 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	if !q.started {
 		*q = requests{started: true, rec: q.rec, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
 		q.ids.last = p.IPID
+		if r.peer != nil {
+			r.heardBefore(r.peer, p.PSN, p.Frame)
+		}
 		return s.accept(r, p, span, known)
 	}
 	if s.isCopy(r, &q.recent, &q.ids, p) {
@@ -177,7 +181,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 				return s.keepLate(r, p, Resent)
 			}
 		}
-		s.newPass(r, p)
+		s.passBegins(r, p, 2)
 	}
 	return s.accept(r, p, span, known)
 }
@@ -279,7 +283,7 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	q := &r.req
 	rec := q.rec
 	h := hole{start: from, end: to, upto: to, time: p.Time, ahead: q.last, frame: p.Frame, before: q.ids.last, after: p.IPID,
-		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2}
+		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2, paused: sure && q.pass == 0 && q.last < r.bundle.resumed}
 	if sure {
 		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	}

@@ -21,7 +21,9 @@ type stream struct {
 	questions []*record // captured: READs, of a stream of responses
 	requests  []*record // captured, of a stream of responses: all that their asker sent
 	captured  bool
-	measured  int // answers that tell the round trip; 0 not counted
+	measured  int       // answers that tell the round trip; 0 not counted
+	twins     []*stream // of requests: those whose answers may be the stream's, or the other way round
+	told      bool      // it is shown which answers are the stream's, whatever twins it has
 }
 
 // judge counts what became of the stream's packets.

@@ -89,6 +89,8 @@ func (s *stream) lostBefore(c *counter, i int, x *record) {
 		c.open(p, why, s.holes()...)
 	case !s.closed(i, x):
 		c.open(p, neverClosed, s.holes()...)
+	case slices.ContainsFunc(s.records[i+1:], func(y *record) bool { return y.packet.bth.PSN == p.bth.PSN && s.nothingTells(y) }):
+		c.open(p, lateOrMore, s.holes()...)
 	default:
 		c.add(p, s.column("lost_upstream"), 1)
 		s.hole(c, i, x)
@@ -135,10 +137,10 @@ func (s *stream) hole(c *counter, i int, x *record) {
 }
 
 // missing reports whether packet i is no more in the capture than its successor
-// of the same pass.
+// of the same pass, or was not when later ones passed.
 func (s *stream) missing(i, pass int) bool {
 	x := s.records[i]
-	return !x.captured && !x.outside && x.packet.pass == pass
+	return (!x.captured && !x.outside || x.captured && s.lateAmongItsKind(x)) && x.packet.pass == pass
 }
 
 // unseen counts a packet that arrived without being captured.
@@ -188,7 +190,12 @@ func (s *stream) arrivalShown(x *record) bool {
 	if s.kind == isReadResponse {
 		return s.wentOn(x)
 	}
-	return slices.ContainsFunc(s.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) })
+	for _, as := range s.answeredAs() {
+		if !slices.ContainsFunc(as.answers, func(a *record) bool { return a.packet.acknowledges(x.packet.bth.PSN) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // wentOn reports whether the requester sent something new after it had seen what came

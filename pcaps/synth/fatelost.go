@@ -11,6 +11,8 @@ func (s *stream) lostBehind(c *counter, i int, x *record) {
 	case s.unreliable():
 	case s.kind == isReadResponse && s.askedAgain(x):
 		c.add(p, "response_lost_downstream", 1)
+	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x) && s.unclear():
+		c.open(p, whoseNAK, "lost_downstream", "unresolved")
 	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x):
 		c.add(p, "lost_downstream", 1)
 	default:
@@ -99,6 +101,9 @@ func (s *stream) sentBehind(x *record) []*record {
 func (s *stream) overtaken(c *counter, i int, x *record) {
 	if !s.lateInTruth(x) {
 		c.open(x.packet, badClock, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
+		return
+	}
+	if s.nothingTells(x) {
 		return
 	}
 	if s.lateOrAgain(x) {

@@ -37,6 +37,8 @@ const (
 	manyPSNs       = "a READ that is missing together with its responses looks like as many requests"
 	answeredFirst  = "it was sent again, and the answer before it may be to what was sent the first time"
 	beganBehind    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
+	lateOrMore     = "it is of an earlier PSN than the first packet in the capture, or behind a pause of it, and nothing tells whether it came late or was sent again"
+	whoseNAK       = "another queue pair, which sent the same, may be the one that the NAK is for, and none alone sends again what it asks for"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -192,6 +194,11 @@ func (s *stream) refuted(nak *record) bool {
 	for _, x := range s.records {
 		if x.captured && x.place > nak.place && x.packet.bth.PSN == nak.packet.bth.PSN {
 			resent = min(resent, x.time)
+		}
+	}
+	for _, b := range s.recorder.breaks { // it may have passed then
+		if to := epoch + ns(b.to); nak.time < to {
+			resent = min(resent, max(nak.time, epoch+ns(b.from)))
 		}
 	}
 	return s.measures() && slices.ContainsFunc(s.answers, func(a *record) bool {

@@ -41,6 +41,11 @@ func (s *stream) resend(c *counter, x *record, known bool) {
 	p := x.packet
 	again, last := p.again != "", p.bth.Opcode.Is(ib.IsLast|ib.IsOnly)
 	switch {
+	case s.nothingTells(x):
+		c.open(p, lateOrMore, append(s.holes(), append(s.causes(), s.column("reordered"), "spurious")...)...)
+		if last {
+			c.open(p, lateOrMore, "messages")
+		}
 	case !again:
 		if s.kind == isRequest && last {
 			c.add(p, "messages", 1)
@@ -59,6 +64,49 @@ func (s *stream) resend(c *counter, x *record, known bool) {
 	}
 }
 
+// nothingTells reports whether a request, of an earlier PSN than the first one in the
+// capture, or behind a pause of it, may as well have come late as have been sent again: no
+// ID tells, no NAK before it asks for it, no answer before it shows that it had arrived, and
+// no packet of a pass with it that had passed before.
+func (s *stream) nothingTells(x *record) bool {
+	if s.kind != isRequest || !x.captured || s.idsTell() {
+		return false
+	}
+	psn, first := x.packet.bth.PSN, s.firstSince(x)
+	again := x.packet.again != ""
+	if !psn.Before(first.packet.bth.PSN) || !again && !s.lateInTruth(x) {
+		return false
+	}
+	asked := func(a *record) bool {
+		return a.place < x.place && (a.packet.isNAK() && a.packet.bth.PSN == psn || a.packet.acknowledges(psn))
+	}
+	tells := func(y *record) bool {
+		switch {
+		case y == x || !y.captured:
+			return false
+		case y.packet.bth.PSN == psn && y.place < x.place:
+			return true
+		case again:
+			return y.packet.again != "" && y.packet.pass == x.packet.pass && s.alike(y, func(z *record) bool { return z.place < y.place })
+		}
+		return s.lateInTruth(y) // they overtake each other
+	}
+	return !slices.ContainsFunc(s.answers, asked) && !slices.ContainsFunc(s.records, tells)
+}
+
+// firstSince returns the first packet in the capture since that began, or paused last before
+// the given one.
+func (s *stream) firstSince(x *record) *record {
+	since := int64(0)
+	for _, b := range s.recorder.breaks {
+		if to := epoch + ns(b.to); to <= x.time {
+			since = max(since, to)
+		}
+	}
+	in := s.inPlaces()
+	return in[slices.IndexFunc(in, func(y *record) bool { return y.time >= since })]
+}
+
 func (s *stream) causes() []string {
 	if s.kind == isReadResponse {
 		return []string{"response_retransmitted"}
@@ -74,7 +122,7 @@ func (s *stream) cause(c *counter, x *record) {
 	if p.trigger != nil {
 		// A NAK behind a READ that lacks responses is both reasons in one.
 		t := s.recorder.records[p.trigger]
-		known = t != nil && t.captured && (p.again != byImplied || !p.trigger.isNAK())
+		known = t != nil && t.captured && (p.again != byImplied || !p.trigger.isNAK()) && !(p.trigger.isNAK() && s.unclear())
 	} else {
 		known = !slices.ContainsFunc(s.answers, func(a *record) bool {
 			return a.lost && a.packet.isNAK() && a.packet.bth.PSN == p.bth.PSN && a.place < x.place

@@ -97,7 +97,9 @@ func (r *recorder) truth() Truth {
 		}
 	}
 	r.countMissedReads()
-	for _, s := range r.streams() {
+	streams := r.streams()
+	rivals(streams)
+	for _, s := range streams {
 		s.judge(c)
 		if s.answered() {
 			p := s.records[0].packet
@@ -106,7 +108,7 @@ func (r *recorder) truth() Truth {
 		}
 	}
 	r.introduce()
-	r.twins(c)
+	noteTwins(c, streams)
 	t.Rows = c.sorted()
 	t.Connections = r.exchanges()
 	t.Lost = r.lostSignals()

@@ -2,23 +2,78 @@ package synth
 
 import "slices"
 
-// twins notes which connections the order of packets cannot tell from another
+// rivals finds which connections the order of packets cannot tell from another
 // one between the same hosts. Source ports tell them apart where they follow
 // from the queue pairs, and so does connection management.
-func (r *recorder) twins(c *counter) {
-	asking := slices.DeleteFunc(r.streams(), func(s *stream) bool { return s.kind != isRequest || !s.captured })
+func rivals(streams []*stream) {
+	var asking []*stream
+	for _, s := range streams {
+		if s.kind == isRequest && s.captured {
+			asking = append(asking, s)
+		}
+	}
 	for _, s := range asking {
 		for _, x := range asking {
 			if x != s && s.sameHosts(x) && (s.mayBe(x, false) || s.mayBe(x, true) && x.mayComeTo(s, asking)) {
-				p, q := s.records[0].packet, x.records[0].packet
-				c.row(p).Twin = x.back()
-				c.rowBack(p).Twin = q.bth.DestQP
-				c.row(q).Twin = s.back()
-				c.rowBack(q).Twin = p.bth.DestQP
+				s.twins, x.twins = append(s.twins, x), append(x.twins, s)
 			}
 		}
 	}
+	for _, s := range asking {
+		s.told = slices.ContainsFunc(s.answers, s.alone)
+	}
 }
+
+// noteTwins notes them in the rows.
+func noteTwins(c *counter, streams []*stream) {
+	for _, s := range streams {
+		for _, x := range s.twins {
+			p, q := s.records[0].packet, x.records[0].packet
+			c.row(p).Twin = x.back()
+			c.rowBack(p).Twin = q.bth.DestQP
+		}
+	}
+}
+
+// alone reports whether the capture shows that the stream, and none of its twins, sends
+// again what a NAK asks for: so the two belong together.
+func (s *stream) alone(nak *record) bool {
+	psn := nak.packet.bth.PSN
+	resent := slices.IndexFunc(s.records, func(x *record) bool {
+		return x.captured && x.packet.trigger == nak.packet && x.packet.bth.PSN == psn && x.place > nak.place
+	})
+	if !nak.packet.isNAK() || resent < 0 {
+		return false
+	}
+	if slices.ContainsFunc(s.recorder.breaks, func(b interval) bool {
+		return nak.time < epoch+ns(b.to) && epoch+ns(b.from) < s.records[resent].time
+	}) {
+		return false // others may have sent it then
+	}
+	return !slices.ContainsFunc(s.twins, func(x *stream) bool {
+		again := func(y *record) bool { return y.captured && y.packet.again != "" && y.packet.bth.PSN == psn }
+		asks := func(a *record) bool { return a.packet.isNAK() && a.packet.bth.PSN == psn }
+		return slices.ContainsFunc(x.records, again) || slices.ContainsFunc(x.answers, asks)
+	})
+}
+
+// answeredAs returns the streams the answers to which may be those to this one, by all that
+// the capture tells: it, and its twins where nothing tells them apart.
+func (s *stream) answeredAs() []*stream {
+	out := []*stream{s}
+	if s.told {
+		return out
+	}
+	for _, x := range s.twins {
+		if !x.told {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// unclear reports whether it is not known whose answers are those to the stream.
+func (s *stream) unclear() bool { return len(s.answeredAs()) > 1 }
 
 func (s *stream) sameHosts(x *stream) bool {
 	p, q := s.records[0].packet, x.records[0].packet

@@ -287,3 +287,73 @@ func TestAResponseThatAnACKOvertakesIsReordered(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatComesBehindTheFirstPacketIsLateOrSentAgain begins a capture, or has it go on
+// behind a pause, between a NAK and the one packet that it draws; or delays that packet until just then, and loses what is
+// sent again for it. Where no IP ID tells the two apart, the tap sees the same.
+func TestWhatComesBehindTheFirstPacketIsLateOrSentAgain(t *testing.T) {
+	for name, net := range map[string]synth.Network{
+		"IPv6": {Delay: 15 * us, IPv6: true}, "RoCEv1": {Delay: 15 * us, RoCEv1: true},
+		"IPv4 without IDs": {Delay: 15 * us, IDs: synth.ConstantIDs}, "IPv4 with IDs": {Delay: 15 * us},
+	} {
+		play := func(tap synth.Tap, faults ...synth.Fault) (*synth.Scenario, *synth.Capture) {
+			s := &synth.Scenario{
+				Seed: 1, Network: net, Tap: tap, Faults: faults,
+				Connections: []synth.Connection{{From: 1, To: 2, Recovery: synth.SelectiveRepeat, Work: []synth.Work{synth.Write(200).Times(40).Every(2 * us)}}},
+			}
+			return s, synth.Run(s)
+		}
+		fifth, again := synth.Requests(1).Number(5), synth.Requests(1).Again(1)
+		_, lost := play(synth.Tap{}, synth.Lose(fifth))
+		_, whole := play(synth.Tap{})
+		resent, first := passings(t, lost, 4)[0], passings(t, whole, 4)[0]
+		late := synth.Delay(fifth, time.Duration(resent-first))
+		sent, when := time.Duration(first-whole.Frames[0].Time), time.Duration(resent-whole.Frames[0].Time)
+		for _, tap := range []synth.Tap{synth.Tap{}.Between(when-2*us, 0), synth.Tap{}.Pausing(sent, when-2*us-sent)} {
+			s, one := play(tap, synth.Lose(fifth))
+			_, other := play(tap, late, synth.Lose(again))
+			if told := name == "IPv4 with IDs"; sameFrames(one, other) == told {
+				t.Errorf("%s: the captures are the same: %v", name, !told)
+			}
+			for world, c := range map[string]*synth.Capture{"sent again": one, "late": other} {
+				row := firstRow(c)
+				for column, is := range map[string]string{"retransmitted": "sent again", "reordered": "late"} {
+					n, open := row.Counts[column], row.Opened(column)
+					if told := name == "IPv4 with IDs"; told && (open != 0 || n != 1 == (is == world)) || !told && (n != 0 || open != 1) {
+						t.Errorf("%s, %s: %d %s for certain and %d open", name, world, n, column, open)
+					}
+				}
+				compare(t, name+", "+world, row, rowsByName(analyze(t, s, c))[rowName(row.Src, row.Dst, row.DestQP)])
+			}
+		}
+	}
+}
+
+// TestWhoseNAKIsKnownByTheResend plays two queue pairs that do the same at the same time.
+// Which of them lost a packet behind the tap, nothing tells but that it sends it again: so
+// nothing does where the capture pauses while that passes.
+func TestWhoseNAKIsKnownByTheResend(t *testing.T) {
+	play := func(tap synth.Tap) (*synth.Scenario, *synth.Capture) {
+		work := []synth.Work{synth.Write(200).Times(12).Every(2 * us)}
+		s := &synth.Scenario{
+			Seed: 1, Tap: tap, Network: synth.Network{Delay: 5 * us, RoCEv1: true},
+			Faults:      []synth.Fault{synth.Lose(synth.Requests(1).Number(5)).AfterTap()},
+			Connections: []synth.Connection{{From: 1, To: 2, FirstPSN: synth.PSN(0), Work: work}, {From: 1, To: 2, FirstPSN: synth.PSN(0), Work: work}},
+		}
+		return s, synth.Run(s)
+	}
+	_, whole := play(synth.AtHost(1))
+	again := time.Duration(passings(t, whole, 4)[1] - whole.Frames[0].Time)
+	for name, tap := range map[string]synth.Tap{"whole": synth.AtHost(1), "paused": synth.AtHost(1).Pausing(again-100*time.Nanosecond, 200*us)} {
+		s, c := play(tap)
+		row := firstRow(c)
+		if n, open := row.Counts["lost_downstream"], row.Opened("lost_downstream"); (n == 1) == (name == "paused") || (open == 1) != (name == "paused") {
+			t.Errorf("%s: %d lost for certain and %d open", name, n, open)
+		}
+		flows := rowsByName(analyze(t, s, c))
+		for i := range c.Truth.Rows {
+			row := &c.Truth.Rows[i]
+			compare(t, name, row, flows[rowName(row.Src, row.Dst, row.DestQP)])
+		}
+	}
+}

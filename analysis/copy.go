@@ -119,8 +119,8 @@ func (r *row) newestAgain(e *sighting, p *decode.Packet) bool {
 }
 
 // doubtGoesOn reports whether several packets in a row that are in doubt, or were taken
-// for late ones, lead up to the packet, which looks like the one seen, or a single one where the clock does not
-// tell how soon it came behind that.
+// for late ones, lead up to the packet, which looks like the one seen, or a single one
+// where the clock does not tell how soon it came behind that.
 func (r *row) doubtGoesOn(e *sighting, p *decode.Packet) bool {
 	if r.req.rec == nil {
 		return false

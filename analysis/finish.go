@@ -179,7 +179,7 @@ func (r *row) coveredByAny(h *hole) bool {
 // responses are in memory.
 func (g *row) refused(h *hole) bool {
 	return slices.ContainsFunc(g.rsp.recent.slots, func(e sighting) bool {
-		return e.flags&seenValid != 0 && e.flags&seenNAK != 0 && h.has(e.psn)
+		return e.flags&seenValid != 0 && e.flags&seenNAK != 0 && h.has(e.psn())
 	})
 }
 

@@ -67,7 +67,7 @@ func (s *shard) beganEarlier(r *row, p *decode.Packet, u lateRun) {
 			continue
 		}
 		e.flags = e.flags&^seenLate | seenResent
-		s.wasResent(r, &Event{Count: 1, Flow: r.id, PSN: psn, Time: e.time, Frame: e.frame})
+		s.wasResent(r, &Event{Count: 1, Flow: r.id, PSN: psn, Time: e.time, Frame: e.frame()})
 	}
 	if forgotten > 0 {
 		s.wasResent(r, &Event{Count: forgotten, Flow: r.id, PSN: u.first, Time: u.time, Frame: u.frame})
@@ -93,7 +93,7 @@ func (s *shard) closedByRun(r *row, p *decode.Packet, u *lateRun) {
 	if u.holes > 0 {
 		s.emit(Event{Kind: LostUpstream, Count: u.holes, Flow: r.id, PSN: u.first, Time: u.time, Frame: u.frame, Ref: p.Frame})
 	} else if e := q.recent.get(q.first); e != nil {
-		s.emit(Event{Kind: Gap, Count: -1, Flow: r.id, PSN: u.first, Time: e.time, Frame: e.frame})
+		s.emit(Event{Kind: Gap, Count: -1, Flow: r.id, PSN: u.first, Time: e.time, Frame: e.frame()})
 	}
 	for i := range q.rec.holes.list {
 		h := &q.rec.holes.list[i]

@@ -39,12 +39,12 @@ func (r *row) heardBefore(g *row, first ib.PSN, frame uint64) {
 	q := &r.req
 	for back := int32(0); back <= beforeFirst && !q.unaSet; back++ {
 		e := g.rsp.recent.get(first.Add(-back))
-		if e == nil || e.frame > frame || back == 0 && e.flags&seenNAK == 0 {
+		if e == nil || e.frame() > frame || back == 0 && e.flags&seenNAK == 0 {
 			continue
 		}
-		q.una, q.unaSet, q.covered = e.psn, true, e.time
+		q.una, q.unaSet, q.covered = e.psn(), true, e.time
 		if e.flags&seenNAK == 0 {
-			q.una = e.psn.Add(1)
+			q.una = e.psn().Add(1)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (q *requests) begins() (ib.PSN, uint64) {
 		}
 	}
 	if e := q.recent.get(first); e != nil {
-		return first, e.frame
+		return first, e.frame()
 	}
 	return first, 0 // long ago
 }

@@ -289,8 +289,9 @@ func TestAResponseThatAnACKOvertakesIsReordered(t *testing.T) {
 }
 
 // TestWhatComesBehindTheFirstPacketIsLateOrSentAgain begins a capture, or has it go on
-// behind a pause, between a NAK and the one packet that it draws; or delays that packet until just then, and loses what is
-// sent again for it. Where no IP ID tells the two apart, the tap sees the same.
+// behind a pause, between a NAK and the one packet that it draws; or delays that packet
+// until just then, and loses what is sent again for it. Where no IP ID tells the two
+// apart, the tap sees the same.
 func TestWhatComesBehindTheFirstPacketIsLateOrSentAgain(t *testing.T) {
 	for name, net := range map[string]synth.Network{
 		"IPv6": {Delay: 15 * us, IPv6: true}, "RoCEv1": {Delay: 15 * us, RoCEv1: true},

@@ -155,6 +155,29 @@ func (rd *reads) heard(p *decode.Packet) {
 	rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle)
 }
 
+// standsAt reports whether psn is that of the newest response, or of one before it in
+// an answer that is not complete yet.
+func (rd *reads) standsAt(psn ib.PSN) bool {
+	return rd.lastPSN == psn || rd.amid && rd.lastPSN.After(psn)
+}
+
+// served reports whether psn was asked for once, in a READ that has had its responses and
+// is not what a copy may have been one more of.
+func (rd *reads) served(asked *recent, psn ib.PSN) bool {
+	n := 0
+	for i := range rd.list {
+		e := &rd.list[i]
+		if psn.Before(e.start) || e.known && !psn.Before(e.end) {
+			continue
+		}
+		if q := asked.get(e.start); !e.done || e.borrowed || e.first == 0 || q != nil && q.flags&seenCopied != 0 {
+			return false
+		}
+		n++
+	}
+	return n == 1
+}
+
 // readResponse takes a READ response of row g, to a READ of its peer r.
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads

@@ -215,7 +215,7 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	e.catchUp(&g.rsp.recent, p.PSN)
 	if e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
-		rd.skip(e.cursor, p.PSN)
+		rd.skip(i, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
 }
@@ -350,12 +350,15 @@ func (rd *reads) refuse(r *row, psn ib.PSN, t int64) {
 	}
 }
 
-// skip moves every READ that expects what is missing to what came behind it: the
-// same responses are not missing twice.
-func (rd *reads) skip(from, to ib.PSN) {
+// skip moves the READ at an index, and every other one that expects what is missing, to
+// what came behind it: the same responses are not missing twice. The others may yet get
+// their own.
+func (rd *reads) skip(taken int, to ib.PSN) {
+	from := rd.list[taken].cursor
 	for i := rd.settled(); i < len(rd.list); i++ {
 		if e := &rd.list[i]; !e.done && e.cursor == from && (e.first != 0 || e.resent) && e.known && to.Before(e.end) {
 			e.cursor = to
+			e.borrowed = e.borrowed || i != taken && e.start == from
 		}
 	}
 }

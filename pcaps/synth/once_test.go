@@ -19,6 +19,9 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 300765, "", "a late response was the first of its queue pair, whose partner became known only behind it"},
 		{"mixed", 300312, "", "three packets whose IDs rose by one each did not show that IDs rise"},
 		{"mixed", 300642, "response_", "a copied READ waited for an answer of its own although later ones had theirs"},
+		{"mixed", 300685, "response_", "a READ whose first response was missing, as that of one before it, got it late"},
+		{"mixed", 300028, "", "a response like the newest one came with no READ to ask for it"},
+		{"mixed", 300053, "", "a READ of which no other asked anything had all its responses, and one of them once more"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			for _, note := range scored(t, was.seed, kinds[was.kind](newDraw(was.seed), was.seed)).notes {

@@ -193,7 +193,7 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	}
 	i := rd.notRefused(r, rd.expecting(&g.rsp.recent, p), p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
-		i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time)
+		i = rd.askedSince(p, rd.holes.openAt(p.PSN, -1).time)
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
@@ -275,11 +275,17 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		if e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			return i
 		}
-		if found < 0 {
+		if found < 0 && !e.beginsOtherwise(p) {
 			found = i
 		}
 	}
 	return found
+}
+
+// beginsOtherwise reports whether a response cannot be the first one to the READ although
+// it has the PSN of that: every answer begins with a FIRST or an ONLY one.
+func (e *read) beginsOtherwise(p *decode.Packet) bool {
+	return e.start == p.PSN && !e.orphan && !p.Op.Is(ib.IsFirst|ib.IsOnly)
 }
 
 // took reports whether a response was taken for another READ than the one at index i.
@@ -363,11 +369,12 @@ func (rd *reads) skip(taken int, to ib.PSN) {
 	}
 }
 
-// askedSince returns the READ that asked for psn again after time t, or -1.
-func (rd *reads) askedSince(psn ib.PSN, t int64) int {
+// askedSince returns the READ that asked again after time t for what is missing, and that
+// the packet may answer, or -1.
+func (rd *reads) askedSince(p *decode.Packet, t int64) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {
 		e := &rd.list[i]
-		if e.resent && !e.done && e.time >= t && !psn.Before(e.cursor) && (!e.known || psn.Before(e.end)) {
+		if e.resent && !e.done && e.time >= t && !p.PSN.Before(e.cursor) && (!e.known || p.PSN.Before(e.end)) && !e.beginsOtherwise(p) {
 			return i
 		}
 	}

@@ -22,6 +22,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 300685, "response_", "a READ whose first response was missing, as that of one before it, got it late"},
 		{"mixed", 300028, "", "a response like the newest one came with no READ to ask for it"},
 		{"mixed", 300053, "", "a READ of which no other asked anything had all its responses, and one of them once more"},
+		{"mixed", 420415, "response_", "a late MIDDLE response seemed to begin the answer to the READ that asked for it again, before others sent earlier had theirs"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			for _, note := range scored(t, was.seed, kinds[was.kind](newDraw(was.seed), was.seed)).notes {

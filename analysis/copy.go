@@ -132,12 +132,14 @@ func (r *row) doubtGoesOn(e *sighting, p *decode.Packet) bool {
 	return n > 0 && p.PSN == tent[n-1].PSN.Add(1) && (n > 1 || r.atMost(p, e.time) > copyWithin)
 }
 
+// little is how many packets a resend pass may have skipped where it seems to go on.
+const little = 8
+
 // resendsHere reports whether a resend pass may stand at the packet, which looks
 // like the one seen: one that
 // skipped a little, or one that the last NAK calls for. A pass that begins
 // elsewhere would have lost its first packets.
 func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
-	const little = 8
 	q := &r.req
 	if d := p.PSN.Sub(q.cur); q.pass > 0 && 0 <= d && d < little {
 		return true

@@ -90,7 +90,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		if h.row != r {
 			continue
 		}
-		if newest && h.packet.PSN.Add(1) == p.PSN {
+		if d := p.PSN.Sub(h.packet.PSN); newest && (d == 1 || 0 < d && d <= little && r.bundle.inOrder(i)) {
 			return false // a pass goes on with it
 		}
 		newest = false
@@ -104,6 +104,18 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		}
 	}
 	return s.copyOfTaken(r, p)
+}
+
+// inOrder reports whether the request held at index i followed the one before it: one
+// alone may have come late.
+func (b *bundle) inOrder(i int) bool {
+	h := &b.held[i]
+	for j := i - 1; j >= 0; j-- {
+		if before := &b.held[j]; before.row == h.row {
+			return before.packet.PSN.Add(1) == h.packet.PSN
+		}
+	}
+	return false
 }
 
 // copyOfTaken is copyOfHeld for a request that was taken before those of its row were

@@ -25,6 +25,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 420415, "response_", "a late MIDDLE response seemed to begin the answer to the READ that asked for it again, before others sent earlier had theirs"},
 		{"mixed", 300206, "", "a packet that came late in a pass that one NAK drew used up the next NAK"},
 		{"mixed", 301116, "", "the first packet of a pass came late, and the pass seemed to be the one that the next NAK drew"},
+		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			for _, note := range scored(t, was.seed, kinds[was.kind](newDraw(was.seed), was.seed)).notes {

@@ -191,9 +191,9 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			return v
 		}
 	}
-	i := rd.notRefused(r, rd.expecting(&g.rsp.recent, p), p)
+	i := rd.notRefused(r, rd.expecting(r, &g.rsp.recent, p), p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
-		i = rd.askedSince(p, rd.holes.openAt(p.PSN, -1).time)
+		i = rd.askedSince(r, p, rd.holes.openAt(p.PSN, -1).time)
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
@@ -259,7 +259,7 @@ func (e *read) catchUp(seen *recent, end ib.PSN) {
 // expecting returns the READ that expects the packet next, or -1: the oldest,
 // but of a READ and its repetition the one that starts here where the packet
 // starts a message.
-func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
+func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	found := -1
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
@@ -269,23 +269,23 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
-		if e.done || e.cursor != p.PSN {
+		if e.done || e.cursor != p.PSN || e.tooYoung(r, p) {
 			continue
 		}
 		if e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			return i
 		}
-		if found < 0 && !e.beginsOtherwise(p) {
+		if found < 0 {
 			found = i
 		}
 	}
 	return found
 }
 
-// beginsOtherwise reports whether a response cannot be the first one to the READ although
-// it has the PSN of that: every answer begins with a FIRST or an ONLY one.
-func (e *read) beginsOtherwise(p *decode.Packet) bool {
-	return e.start == p.PSN && !e.orphan && !p.Op.Is(ib.IsFirst|ib.IsOnly)
+// tooYoung reports whether a response comes too soon behind a READ, which nothing has
+// answered, to begin its answer: it was under way, late, when the READ passed.
+func (e *read) tooYoung(r *row, p *decode.Packet) bool {
+	return e.resent && e.first == 0 && e.start == p.PSN && r.soon(e.time, p.Time, false)
 }
 
 // took reports whether a response was taken for another READ than the one at index i.
@@ -371,10 +371,10 @@ func (rd *reads) skip(taken int, to ib.PSN) {
 
 // askedSince returns the READ that asked again after time t for what is missing, and that
 // the packet may answer, or -1.
-func (rd *reads) askedSince(p *decode.Packet, t int64) int {
+func (rd *reads) askedSince(r *row, p *decode.Packet, t int64) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {
 		e := &rd.list[i]
-		if e.resent && !e.done && e.time >= t && !p.PSN.Before(e.cursor) && (!e.known || p.PSN.Before(e.end)) && !e.beginsOtherwise(p) {
+		if e.resent && !e.done && e.time >= t && !p.PSN.Before(e.cursor) && (!e.known || p.PSN.Before(e.end)) && !e.tooYoung(r, p) {
 			return i
 		}
 	}

@@ -22,7 +22,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 300685, "response_", "a READ whose first response was missing, as that of one before it, got it late"},
 		{"mixed", 300028, "", "a response like the newest one came with no READ to ask for it"},
 		{"mixed", 300053, "", "a READ of which no other asked anything had all its responses, and one of them once more"},
-		{"mixed", 420415, "response_", "a late MIDDLE response seemed to begin the answer to the READ that asked for it again, before others sent earlier had theirs"},
+		{"mixed", 420415, "response_", "a late response seemed to begin the answer to the READ that had just asked for it again, before others sent earlier had theirs"},
 		{"mixed", 300206, "", "a packet that came late in a pass that one NAK drew used up the next NAK"},
 		{"mixed", 301116, "", "the first packet of a pass came late, and the pass seemed to be the one that the next NAK drew"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},

@@ -269,13 +269,13 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
-		if e.done || e.cursor != p.PSN || e.tooYoung(r, p) {
+		if e.done || e.cursor != p.PSN {
 			continue
 		}
 		if e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			return i
 		}
-		if found < 0 {
+		if found < 0 && !e.tooYoung(r, p) {
 			found = i
 		}
 	}

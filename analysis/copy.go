@@ -24,6 +24,7 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 		if !s.tooSoonToResend(r, e, p) {
 			return false
 		}
+		e.flags |= seenCopied
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
 	return true
@@ -133,12 +134,14 @@ func (r *row) doubtGoesOn(e *sighting, p *decode.Packet) bool {
 	return p.PSN == tent[n-1].PSN.Add(1) && (n > 1 || r.atMost(p, e.time) > copyWithin || r.req.lateRun(tent[0].PSN) > 0)
 }
 
+// little is how many packets a resend pass may have skipped where it seems to go on.
+const little = 8
+
 // resendsHere reports whether a resend pass may stand at the packet, which looks
 // like the one seen: one that
 // skipped a little, or one that the last NAK calls for. A pass that begins
 // elsewhere would have lost its first packets.
 func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
-	const little = 8
 	q := &r.req
 	if d := p.PSN.Sub(q.cur); q.pass > 0 && 0 <= d && d < little {
 		return true
@@ -207,15 +210,16 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 
 // takeNew takes a response that is no copy.
 func (c *responses) takeNew(g *row, p *decode.Packet) {
-	after := p.PSN.After(c.high) // one behind it may be late, which proves nothing of the IDs
-	if c.any && after {
+	if !c.any {
+		c.any, c.high = true, p.PSN
+		c.ids.last, c.previous = p.IPID, p.IPID-1<<14 // unknown: one sent before it may have any lower number
+		return
+	}
+	if p.PSN.After(c.high) { // one behind it may be late, which proves nothing of the IDs
 		c.ids.inOrder(p.IPID)
 		g.bundle.rising[g.dir] = g.bundle.rising[g.dir] || c.ids.rising() && !p.IPv6
-	}
-	if !c.any || after {
 		c.high = p.PSN
 	}
-	c.any = true
 	c.previous = c.ids.last
 	c.ids.newest(p.IPID, g.rises(&c.ids))
 }
@@ -285,8 +289,8 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.frame() < e.frame()) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
-		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && rec.reads.amid && rec.reads.lastPSN.After(p.PSN) && g.rsp.outOfLine(e, p) {
-			return true // amid those behind it; an answer to the READ once more would have come to it in order
+		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && (rec.reads.standsAt(p.PSN) && g.rsp.outOfLine(e, p) || rec.reads.served(&r.req.recent, p.PSN)) {
+			return true // an answer to the READ once more would have come to it in order, and been asked for
 		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false

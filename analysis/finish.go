@@ -107,7 +107,6 @@ func (s *shard) settleLate(r *row, h *hole) {
 // first sending may have passed before the capture began, or went on, or been lost, and what
 // asked for it was not seen. Where packets overtake each other it is one of those.
 func (s *shard) mayHaveComeAgain(r *row, h *hole) bool {
-	const closely = 64
 	if behind := h.after - h.before; h.naked || !r.reliable() || r.idsRise() || 0 < behind && behind < closely {
 		return false
 	}

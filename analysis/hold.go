@@ -11,6 +11,8 @@ import (
 type heldPacket struct {
 	row    *row
 	packet decode.Packet
+	// last and previous are what was known of the IDs of the row's responses then.
+	last, previous uint16
 }
 
 // held is the verdict of a packet that waits. It never leaves the package.
@@ -38,20 +40,20 @@ func (s *shard) hold(r *row, p *decode.Packet) bool {
 		}
 		s.giveUpWaiting(b)
 	}
-	s.wait(b, r, p)
+	s.wait(b, &heldPacket{r, *p, r.rsp.ids.last, r.rsp.previous})
 	s.held++
 	return true
 }
 
 // wait adds a packet to what waits in a bundle.
-func (s *shard) wait(b *bundle, r *row, p *decode.Packet) {
+func (s *shard) wait(b *bundle, h *heldPacket) {
 	const few = 8
 	if n := len(s.spare); b.held == nil && n > 0 {
 		b.held, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else if b.held == nil {
 		b.held = make([]heldPacket, 0, few)
 	}
-	b.held = append(b.held, heldPacket{r, *p})
+	b.held = append(b.held, *h)
 }
 
 // spared keeps the room of packets that waited for those that will: at first all
@@ -71,7 +73,7 @@ func (s *shard) giveUpWaiting(b *bundle) {
 	b.held = b.held[:copy(b.held, b.held[n:])]
 	s.held -= n
 	for i := range oldest {
-		s.follow(oldest[i].row, &oldest[i].packet)
+		s.follow(&oldest[i])
 	}
 }
 
@@ -88,7 +90,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		if h.row != r {
 			continue
 		}
-		if newest && h.packet.PSN.Add(1) == p.PSN {
+		if d := p.PSN.Sub(h.packet.PSN); newest && (d == 1 || 0 < d && d <= little && r.bundle.inOrder(i)) {
 			return false // a pass goes on with it
 		}
 		newest = false
@@ -102,6 +104,18 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		}
 	}
 	return s.copyOfTaken(r, p)
+}
+
+// inOrder reports whether the request held at index i followed the one before it: one
+// alone may have come late.
+func (b *bundle) inOrder(i int) bool {
+	h := &b.held[i]
+	for j := i - 1; j >= 0; j-- {
+		if before := &b.held[j]; before.row == h.row {
+			return before.packet.PSN.Add(1) == h.packet.PSN
+		}
+	}
+	return false
 }
 
 // copyOfTaken is copyOfHeld for a request that was taken before those of its row were
@@ -158,21 +172,27 @@ func (s *shard) release(b *bundle) {
 	for i := range waiting {
 		h := &waiting[i]
 		if h.row.peer != nil || b.unsure == 0 {
-			s.follow(h.row, &h.packet)
+			s.follow(h)
 		} else {
-			s.wait(b, h.row, &h.packet)
+			s.wait(b, h)
 		}
 	}
 	s.spared(waiting)
 }
 
-// follow takes a packet that was held.
-func (s *shard) follow(r *row, p *decode.Packet) {
+// follow takes a packet that was held, by what was known of its sender's IDs when it
+// came: those of the responses that came since are no news yet.
+func (s *shard) follow(h *heldPacket) {
+	r, p := h.row, &h.packet
 	if p.Op.Is(ib.IsRequest) {
 		r.tally(p, s.request(r, p))
-	} else {
-		r.tally(p, s.news(r, p))
+		return
 	}
+	c := &r.rsp
+	last, previous := c.ids.last, c.previous
+	c.ids.last, c.previous = h.last, h.previous
+	r.tally(p, s.news(r, p))
+	c.ids.last, c.previous = last, previous
 }
 
 // flush takes the held packets of a row that ends.
@@ -184,9 +204,9 @@ func (s *shard) flush(r *row) {
 	defer func() { s.held += len(b.held) }()
 	for i := range waiting {
 		if h := &waiting[i]; h.row == r {
-			s.follow(r, &h.packet)
+			s.follow(h)
 		} else {
-			s.wait(b, h.row, &h.packet)
+			s.wait(b, h)
 		}
 	}
 	s.spared(waiting)

@@ -45,7 +45,6 @@ func (h *hole) has(p ib.PSN) bool { return !p.Before(h.start) && p.Before(h.end)
 // between reports whether an ID lies so closely between those on either side of
 // the hole that it is no chance, whatever else is known of the sender's IDs.
 func (h *hole) between(id uint16) bool {
-	const closely = 64
 	before, behind := id-h.before, h.after-id
 	return 0 < before && before < closely && 0 < behind && behind < closely
 }

@@ -173,7 +173,11 @@ func (s *shard) belatedResend(r *row, p *decode.Packet, span int32) Verdict {
 	if older && q.pass == 1 {
 		return s.belatedFirst(r, p)
 	}
-	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest && !older {
+	asked := rec.pass.cause == RetransmittedNAK && !p.PSN.Before(rec.pass.start) // a further NAK draws a pass of its own
+	if n := rec.naks.pending(p.PSN); n != nil && n.time < q.newest && !older && !asked {
+		if m := rec.naks.naming(rec.pass.start); m != nil && n.psn == p.PSN && p.PSN.Before(rec.pass.start) {
+			m.used = false // it draws a pass of its own, yet to come
+		}
 		n.used = true
 		rec.pass.cause = RetransmittedNAK
 	}

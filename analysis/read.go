@@ -157,6 +157,29 @@ func (rd *reads) heard(p *decode.Packet) {
 	rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle)
 }
 
+// standsAt reports whether psn is that of the newest response, or of one before it in
+// an answer that is not complete yet.
+func (rd *reads) standsAt(psn ib.PSN) bool {
+	return rd.lastPSN == psn || rd.amid && rd.lastPSN.After(psn)
+}
+
+// served reports whether psn was asked for once, in a READ that has had its responses and
+// is not what a copy may have been one more of.
+func (rd *reads) served(asked *recent, psn ib.PSN) bool {
+	n := 0
+	for i := range rd.list {
+		e := &rd.list[i]
+		if psn.Before(e.start) || e.known && !psn.Before(e.end) {
+			continue
+		}
+		if q := asked.get(e.start); !e.done || e.borrowed || e.first == 0 || q != nil && q.flags&seenCopied != 0 {
+			return false
+		}
+		n++
+	}
+	return n == 1
+}
+
 // readResponse takes a READ response of row g, to a READ of its peer r.
 func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	rd := &r.req.recovery().reads
@@ -170,9 +193,9 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 			return v
 		}
 	}
-	i := rd.notRefused(r, rd.expecting(&g.rsp.recent, p), p)
+	i := rd.notRefused(r, rd.expecting(r, &g.rsp.recent, p), p)
 	if i < 0 && rd.holes.openAt(p.PSN, -1) != nil {
-		i = rd.askedSince(p.PSN, rd.holes.openAt(p.PSN, -1).time)
+		i = rd.askedSince(r, p, rd.holes.openAt(p.PSN, -1).time)
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
@@ -194,7 +217,7 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	e.catchUp(&g.rsp.recent, p.PSN)
 	if e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
-		rd.skip(e.cursor, p.PSN)
+		rd.skip(i, p.PSN)
 	}
 	return s.takeResponse(r, g, i, p)
 }
@@ -238,7 +261,7 @@ func (e *read) catchUp(seen *recent, end ib.PSN) {
 // expecting returns the READ that expects the packet next, or -1: the oldest,
 // but of a READ and its repetition the one that starts here where the packet
 // starts a message.
-func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
+func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	found := -1
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
@@ -254,11 +277,17 @@ func (rd *reads) expecting(seen *recent, p *decode.Packet) int {
 		if e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			return i
 		}
-		if found < 0 {
+		if found < 0 && !e.tooYoung(r, p) {
 			found = i
 		}
 	}
 	return found
+}
+
+// tooYoung reports whether a response comes too soon behind a READ, which nothing has
+// answered, to begin its answer: it was under way, late, when the READ passed.
+func (e *read) tooYoung(r *row, p *decode.Packet) bool {
+	return e.resent && e.first == 0 && e.start == p.PSN && r.soon(e.time, p.Time, false)
 }
 
 // took reports whether a response was taken for another READ than the one at index i.
@@ -329,21 +358,25 @@ func (rd *reads) refuse(r *row, psn ib.PSN, t int64) {
 	}
 }
 
-// skip moves every READ that expects what is missing to what came behind it: the
-// same responses are not missing twice.
-func (rd *reads) skip(from, to ib.PSN) {
+// skip moves the READ at an index, and every other one that expects what is missing, to
+// what came behind it: the same responses are not missing twice. The others may yet get
+// their own.
+func (rd *reads) skip(taken int, to ib.PSN) {
+	from := rd.list[taken].cursor
 	for i := rd.settled(); i < len(rd.list); i++ {
 		if e := &rd.list[i]; !e.done && e.cursor == from && (e.first != 0 || e.resent) && e.known && to.Before(e.end) {
 			e.cursor = to
+			e.borrowed = e.borrowed || i != taken && e.start == from
 		}
 	}
 }
 
-// askedSince returns the READ that asked for psn again after time t, or -1.
-func (rd *reads) askedSince(psn ib.PSN, t int64) int {
+// askedSince returns the READ that asked again after time t for what is missing, and that
+// the packet may answer, or -1.
+func (rd *reads) askedSince(r *row, p *decode.Packet, t int64) int {
 	for i := len(rd.list) - 1; i >= 0; i-- {
 		e := &rd.list[i]
-		if e.resent && !e.done && e.time >= t && !psn.Before(e.cursor) && (!e.known || psn.Before(e.end)) {
+		if e.resent && !e.done && e.time >= t && !p.PSN.Before(e.cursor) && (!e.known || p.PSN.Before(e.end)) && !e.tooYoung(r, p) {
 			return i
 		}
 	}

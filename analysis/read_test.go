@@ -24,6 +24,11 @@ func TestReads(t *testing.T) {
 			want:   "gap@5 not_captured@5",
 		},
 		{
+			name:   "a late response that comes too soon for the READ asked again does not begin its answer",
+			script: mtu + "A: read:2x3 5 B: rfirst:2 (rmid:3) rlast:4 A: read:3x2 5 B: +-6 late:rmid:3 +20 rfirst:3 rlast:4 ack:5",
+			want:   "retransmission_implied@3,5 response_gap@3 response_out_of_order@3 response_retransmission@3-4",
+		},
+		{
 			name:   "READ of unknown length expects nothing",
 			script: mtu + "A: read:2x? 5-6! B: resp:2-4 ack:6",
 			want:   "",

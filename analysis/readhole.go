@@ -13,6 +13,9 @@ import (
 func (s *shard) passOver(r, g *row, i int, p *decode.Packet) {
 	for j := r.req.rec.reads.settled(); j < i; j++ {
 		s.incomplete(r, g, j, p)
+		if e := &r.req.rec.reads.list[j]; e.done {
+			e.borrowed = false // its own will not come any more
+		}
 	}
 }
 

@@ -183,18 +183,24 @@ type idOrder struct {
 	rises uint8  // packets in a row whose ID rose
 	same  uint8  // packets in a row whose ID stayed
 	falls uint8  // packets in order whose ID fell
+	near  uint8  // of those that rose, how many by little until they are believed
 }
 
 // risesNeeded is how many in-order packets must show rising IDs before they are
 // believed, each by no more than a step: random IDs pass that many tests once in
 // thirty thousand flows. A larger step is that of a sender which sent much
-// elsewhere meanwhile, or chance; it proves nothing.
+// elsewhere meanwhile, or chance; it proves nothing. Of steps as small as those of a
+// sender which sent next to nothing elsewhere, nearNeeded prove more: once in a million.
 const (
 	risesNeeded = 5
 	idStep      = 1 << 13
+	nearNeeded  = 2
+	closely     = 64
 )
 
-func (o *idOrder) rising() bool { return o.mayRise() && o.rises >= risesNeeded }
+func (o *idOrder) rising() bool {
+	return o.mayRise() && (o.rises >= risesNeeded || o.near >= nearNeeded)
+}
 
 // mayRise reports whether nothing speaks against rising IDs. One that falls now
 // and then, among many that rise, was overtaken.
@@ -233,9 +239,12 @@ func (o *idOrder) step(d int16) {
 		o.same = inc(o.same)
 	case d >= idStep:
 		if !o.rising() {
-			o.rises = 0
+			o.rises, o.near = 0, 0
 		}
 	case d > 0:
+		if d < closely && !o.rising() {
+			o.near = inc(o.near)
+		}
 		o.rises = inc(o.rises)
 	default:
 		o.falls = inc(o.falls)

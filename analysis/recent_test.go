@@ -113,10 +113,15 @@ func TestIDsAreBelievedOnceTheyRise(t *testing.T) {
 		o             *idOrder
 		rising, tells bool
 	}{
-		{"a few that rise are too few", feed(1, 2, 3, 4, 5), false, true},
-		{"six that rise", feed(1, 2, 3, 4, 5, 6), true, true},
+		{"a few that rise are too few", feed(1, 1000, 2000, 3000, 4000), false, true},
+		{"six that rise", feed(1, 1000, 2000, 3000, 4000, 5000), true, true},
+		{"three that rise by little", feed(1, 2, 3), true, true},
+		{"two are too few", feed(1, 2), false, true},
+		{"others may have got those between", feed(1, 60, 100), true, true},
+		{"a leap lets them begin anew", feed(1, 2, 30000, 30001), false, true},
 		{"they may skip", feed(1, 5, 9, 100, 2000, 2001), true, true},
 		{"they may wrap", feed(65533, 65534, 65535, 0, 1, 2), true, true},
+		{"three that wrap", feed(65535, 0, 1), true, true},
 		{"one that falls ends it", feed(1, 2, 3, 4, 5, 6, 2), false, true},
 		{"one constant", feed(7, 7, 7, 7, 7, 7, 7), false, false},
 		{"always zero", feed(0, 0, 0, 0, 0, 0), false, false},
@@ -166,6 +171,19 @@ func TestASightingIsSmallAndKeepsAll(t *testing.T) {
 		q := p
 		if q.ICRCVal ^= 1 << bit; s.isLike(&q) {
 			t.Errorf("a packet whose ICRC differs in bit %d is taken for a copy", bit)
+		}
+	}
+}
+
+func TestTheFirstIDOfResponsesIsNoneThatFell(t *testing.T) {
+	for _, first := range []uint16{1, 20_000, 32_768, 43_454, 65_535} {
+		g := &row{bundle: &bundle{rising: [2]bool{true, true}}}
+		for n := range 3 {
+			p := &decode.Packet{PSN: ib.PSN(n), IPID: first + uint16(n)}
+			g.rsp.takeNew(g, p)
+		}
+		if late := (&decode.Packet{IPID: first - 1}); g.rsp.ids.falls > 0 || g.rsp.ids.last != first+2 || !g.sentBefore(&g.rsp.ids, late) {
+			t.Errorf("first %d: %+v", first, g.rsp.ids)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (r *row) requestsOn(ps []decode.Packet) int {
 	if !q.started || !q.known || q.cur != q.high || !q.quiet() || icrc == decode.ICRCBad || r.peer == nil && q.cur.Before(r.win.high) {
 		return 0
 	}
-	n, psn, rising := 0, q.cur, r.bundle.rising[r.dir]
+	n, psn, rising := 0, q.cur, r.bundle.rising[r.dir] && q.ids.rising()
 	for i := range ps {
 		p := &ps[i]
 		if p.PSN != psn || psn == q.first || p.ICRC != icrc {

@@ -99,6 +99,8 @@ type burstRow struct {
 	start  int64
 	values []int64
 	hit    int // senders that lost within a moment of each other
+	crowds int // losses in moments in which most senders lost
+	alone  int // the others
 	lost   int64
 	after  int64 // ns from the crowd to the first loss
 	frames []uint64
@@ -116,7 +118,7 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 			continue
 		}
 		x.told++
-		b.losses(v.losses[x.dst])
+		b.losses(v.losses[x.dst], &c.Limits)
 		if b.values[burstPausesAt] > 0 && b.values[burstOwnAt] == 0 {
 			pauses++
 		}
@@ -138,33 +140,46 @@ func (v *burstView) receiver(row report.Row, c *analysis.Config) *incast {
 }
 
 // losses joins what was lost in the burst, or was its last.
-func (b *burstRow) losses(all []lossAt) {
+func (b *burstRow) losses(all []lossAt, limits *analysis.Limits) {
 	crowd := b.start + b.values[burstCrowdAt]
 	in := slices.DeleteFunc(slices.Clone(all), func(l lossAt) bool { return l.ns < b.start || l.lost > 0 && l.ns < crowd || l.ns > b.end()+burstGap })
 	slices.SortStableFunc(in, func(a, b lossAt) int { return int(min(max(a.ns-b.ns, -1), 1)) })
+	crowded := 0 // in the moments so far, up to this index
 	for i, l := range in {
 		if l.lost > 0 && b.lost == 0 {
 			b.after = l.ns - crowd // a timer sends again from the oldest packet on, lost or not
 		}
 		b.lost += l.lost
 		b.frames = append(b.frames, l.frame)
-		senders := map[string]bool{}
-		for _, m := range in[i:] {
-			if m.ns-l.ns <= burstMoment {
-				senders[m.src] = true
-			}
+		senders, n := map[string]bool{}, i
+		for n < len(in) && in[n].ns-l.ns <= burstMoment {
+			senders[in[n].src] = true
+			n++
 		}
 		b.hit = max(b.hit, len(senders))
+		if b.most(len(senders), limits) {
+			crowded = n
+		}
+		if i < crowded {
+			b.crowds++
+		} else {
+			b.alone++
+		}
 	}
+}
+
+// most reports whether so many senders are those that a full queue would take nothing from.
+func (b *burstRow) most(senders int, l *analysis.Limits) bool {
+	return senders >= l.IncastSenders && 2*int64(senders) >= b.values[burstSendersAt]
 }
 
 // converging reports whether losses look like a queue that many filled: several
 // senders lose at about the same time, at least half of them, though not before a
 // queue can have filled, nor with the first packets, as behind a link that was
-// down.
+// down. Chance has them so once in a while, but most losses all over the burst.
 func (x *incast) converging(b *burstRow, l *analysis.Limits) bool {
 	filled := float64(x.peak()) * float64(b.after) / float64(burstWindows[0].ns)
-	return b.hit >= l.IncastSenders && 2*int64(b.hit) >= b.values[burstSendersAt] && b.lost > 0 && filled >= float64(l.IncastQueue)
+	return b.most(b.hit, l) && b.crowds >= b.alone && b.lost > 0 && filled >= float64(l.IncastQueue)
 }
 
 // oneQueue reports whether the losses of the receiver's flows may all be those of

@@ -355,3 +355,40 @@ func TestBurstTimeRunsBackwards(t *testing.T) {
 	}
 	b.Report(&report.Report{})
 }
+
+func TestMostLossesOfAFullQueueMeetMostSenders(t *testing.T) {
+	const sender = "abcdefg"
+	for _, c := range []struct {
+		name           string
+		at             string // senders in the order of their losses, 2 µs apart; a dot is 50 µs without any
+		crowds, alone  int
+		senders, limit int
+	}{
+		{"all lose at once", "abcdefg", 7, 0, 7, 3},
+		{"all lose at once, time and again", "abcd..bcde..cdef", 12, 0, 7, 2},
+		{"three of seven at once are not most", "abc..def", 0, 6, 7, 3},
+		{"chance has three at once, and more all over the burst", "a..b..cda..e..f..g..a", 3, 6, 6, 3},
+		{"one sender that loses time and again is no crowd", "aaaa", 0, 4, 4, 3},
+	} {
+		b := burstRow{values: make([]int64, burstOwnAt+1)}
+		b.values[burstSendersAt], b.values[burstLengthAt] = int64(c.senders), 1_000_000
+		var all []lossAt
+		ns := int64(0)
+		for _, r := range c.at {
+			if r == '.' {
+				ns += 50_000
+				continue
+			}
+			if !strings.ContainsRune(sender, r) {
+				t.Fatalf("%c is no sender", r)
+			}
+			all = append(all, lossAt{src: string(r), ns: ns, lost: 1})
+			ns += 2_000
+		}
+		l := analysis.Defaults(1).Limits
+		l.IncastSenders = c.limit
+		if b.losses(all, &l); b.crowds != c.crowds || b.alone != c.alone {
+			t.Errorf("%s: %d in crowds, %d alone, want %d and %d", c.name, b.crowds, b.alone, c.crowds, c.alone)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package synth_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestScenariosOnceMisjudged plays what the generator drew and the analysis took for
+// something else, and says why.
+func TestScenariosOnceMisjudged(t *testing.T) {
+	for _, was := range []struct {
+		kind string
+		seed uint64
+		what string // of all that is noted
+		why  string
+	}{
+		{"mixed", 300305, "", "the first response of a queue pair had an ID above 32767, and the second one seemed to have a lower one"},
+		{"mixed", 300765, "", "a late response was the first of its queue pair, whose partner became known only behind it"},
+		{"mixed", 300312, "", "three packets whose IDs rose by one each did not show that IDs rise"},
+		{"mixed", 300642, "response_", "a copied READ waited for an answer of its own although later ones had theirs"},
+		{"mixed", 300685, "response_", "a READ whose first response was missing, as that of one before it, got it late"},
+		{"mixed", 300028, "", "a response like the newest one came with no READ to ask for it"},
+		{"mixed", 300053, "", "a READ of which no other asked anything had all its responses, and one of them once more"},
+		{"mixed", 420415, "response_", "a late response seemed to begin the answer to the READ that had just asked for it again, before others sent earlier had theirs"},
+		{"mixed", 300206, "", "a packet that came late in a pass that one NAK drew used up the next NAK"},
+		{"mixed", 301116, "", "the first packet of a pass came late, and the pass seemed to be the one that the next NAK drew"},
+		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
+	} {
+		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
+			for _, note := range scored(t, was.seed, kinds[was.kind](newDraw(was.seed), was.seed)).notes {
+				if strings.Contains(note, was.what) {
+					t.Error(note)
+				}
+			}
+		})
+	}
+}

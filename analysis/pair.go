@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/rocescope/rocescope/decode/ib"
+import (
+	"slices"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // peerBy is how the partner of a queue pair became known.
 type peerBy uint8
@@ -26,7 +30,7 @@ func (s *shard) pair(r, g *row, by peerBy) {
 	g.peerQP, g.peerBy = r.qp, by
 	if q := &r.req; q.started && !q.unaSet {
 		first, frame := q.begins()
-		r.heardBefore(g, first, frame)
+		s.heardBefore(r, g, first, frame)
 	}
 	r.forgetCandidates()
 	g.forgetCandidates()
@@ -34,8 +38,9 @@ func (s *shard) pair(r, g *row, by peerBy) {
 }
 
 // heardBefore takes what the responses in g told that passed before the first request of
-// the row in view, which has that PSN and stands in that frame: what had arrived by then.
-func (r *row) heardBefore(g *row, first ib.PSN, frame uint64) {
+// the row in view, which has that PSN and stands in that frame: what had arrived by then,
+// so that to send it again was no use.
+func (s *shard) heardBefore(r, g *row, first ib.PSN, frame uint64) {
 	q := &r.req
 	for back := int32(0); back <= beforeFirst && !q.unaSet; back++ {
 		e := g.rsp.recent.get(first.Add(-back))
@@ -46,6 +51,16 @@ func (r *row) heardBefore(g *row, first ib.PSN, frame uint64) {
 		if e.flags&seenNAK == 0 {
 			q.una = e.psn().Add(1)
 		}
+		if q.rec == nil {
+			return
+		}
+		q.rec.resends = slices.DeleteFunc(q.rec.resends, func(x resend) bool {
+			needless := x.psn.Before(q.una)
+			if needless {
+				s.needlessResend(r, &x, e.frame())
+			}
+			return needless
+		})
 	}
 }
 

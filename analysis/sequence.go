@@ -121,7 +121,7 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 		*q = requests{started: true, rec: q.rec, first: p.PSN, cur: p.PSN, high: p.PSN, una: p.PSN, wants: p.PSN.Add(-1), known: true, amid: p.Op.Is(ib.IsMiddle | ib.IsLast)}
 		q.ids.last = p.IPID
 		if r.peer != nil {
-			r.heardBefore(r.peer, p.PSN, p.Frame)
+			s.heardBefore(r, r.peer, p.PSN, p.Frame)
 		}
 		return s.accept(r, p, span, known)
 	}

@@ -75,6 +75,7 @@ type passInfo struct {
 	cause           EventKind
 	time            int64
 	last            int64 // time of the packet before
+	heard           int64 // when an answer first covered its first packet; 0 not yet
 	frame           uint64
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start

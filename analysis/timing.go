@@ -95,16 +95,16 @@ func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
 // soon reports whether an answer at t came too soon to answer a packet that
 // passed the tap at sent: clearly sooner than the shortest round trip, which a
 // shorter packet or an idle link may yet undercut. It is never said before that
-// is known well enough.
+// is known well enough. What an ACK is kept back for may be an earlier packet, so that
+// it comes as soon as one that was sent at once.
 func (r *row) soon(sent, t int64, nak bool) bool {
-	rtt := r.minRTT()
-	if nak {
+	rtt, noise := r.minRTT(), r.noise()
+	switch {
+	case r.bundle.prompts[r.dir] > 0:
 		rtt = min(rtt, r.bundle.prompt[r.dir])
-		if r.bundle.prompts[r.dir] == 0 {
-			rtt = rtt * 2 / 3
-		}
+	case nak:
+		rtt = min(rtt, r.bundle.prompt[r.dir]) * 2 / 3
 	}
-	noise := r.noise()
 	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
 }
 
@@ -123,13 +123,21 @@ func (r *row) sooner(sent, t int64) bool {
 
 // needless reports whether the answer to a resend came too soon to be caused by
 // it: sooner by more than a shorter packet could explain. A receiver that lacked
-// the first packet of a pass lacked all that follows in it.
+// the first packet of a pass lacked all that follows in it, unless it keeps what
+// comes behind a missing packet. That tells by time alone, where the shortest round
+// trip is one of answers sent at once, and the answer to the first took as long.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	soon := r.soon(e.time, t, nak)
 	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
-	return soon && e.pass != rec.needed
+	return soon && (e.pass != rec.needed || e.pass == rec.pass.number && e.frame != rec.pass.frame && r.bundle.prompts[r.dir] > 0 && r.timely(&rec.pass))
+}
+
+// timely reports whether the first packet of a pass was answered no sooner than the
+// shortest round trip.
+func (r *row) timely(pass *passInfo) bool {
+	return pass.heard != 0 && !r.sooner(pass.time, pass.heard)
 }
 
 // trail pairs the sendings of one packet with the answers to them. Where every
@@ -181,10 +189,10 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	for range nakSearch {
 		psn = psn.Add(1)
 		e := r.req.recent.get(psn)
-		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil {
-			continue // lost before the tap
+		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
+			continue // lost before the tap, or overtaken by another one behind the missing
 		}
-		if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
+		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time {
 			return
 		}
 		rtt := p.Time - e.time
@@ -195,10 +203,20 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt < r.minRTT()*5/4 {
 			next := r.req.recent.get(psn.Add(1)) // if the packet was lost as well, that one drew the NAK
-			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8)
+			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8)
 			return
 		}
 	}
+}
+
+// newestBut returns when the last request passed, but for one of the PSN: whichever
+// of those before drew a NAK for that, it did not pass later.
+func (r *row) newestBut(psn ib.PSN) int64 {
+	q := &r.req
+	if e := q.recent.get(psn); e != nil && e.frame == q.lastFrame {
+		return max(q.lastFresh, q.rec.lastResend)
+	}
+	return q.last
 }
 
 // nakSearch is how many packets behind the missing one may be missing as well.

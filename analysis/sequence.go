@@ -168,6 +168,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.lookBack(r, p)
 		}
 		if p.IPv6 || !r.idsRise() {
+			if s.goesOnBefore(r, p) {
+				return s.accept(r, p, span, known)
+			}
 			if q.holeInPass(p.PSN) != nil {
 				q.rec.tent = append(q.rec.tent, *p)
 				return 0

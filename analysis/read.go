@@ -465,10 +465,15 @@ func (rd *reads) askedOnce(i int) bool {
 }
 
 // single notes that the READ of unknown length before psn, the next request, uses
-// but one PSN.
+// but one PSN, however often it was asked for.
 func (rd *reads) single(psn ib.PSN) {
-	if n := len(rd.list); n > 0 && rd.list[n-1].end == psn {
-		rd.list[n-1].known = true
+	if n := len(rd.list); n == 0 || rd.list[n-1].end != psn {
+		return
+	}
+	for i := rd.settled(); i < len(rd.list); i++ {
+		if e := &rd.list[i]; e.end == psn && !e.done {
+			e.known = true
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // known of all of them.
 func (s *shard) settlePairs(b *bundle) {
 	b.settleDebts()
-	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true) || s.settleOnly(b)) {
+	for b.unsure > 0 && (s.settleLast(b, false) || s.settleByNAK(b) || s.settleByTime(b, 0) || s.settleByTime(b, 1) || s.settleLast(b, true) || s.settleOnly(b)) {
 	}
 }
 

@@ -27,6 +27,24 @@ func TestSequencesByClocksThatDoNotTell(t *testing.T) {
 	}
 }
 
+// TestOneFaultThatLooksLikeAnother plays single faults whose traces have been mistaken, by
+// what they are. All counts and findings are right.
+func TestOneFaultThatLooksLikeAnother(t *testing.T) {
+	for what, seeds := range map[string][]uint64{
+		"a receiver that kept what a resend repeats, or had it all":              {300119, 301227, 410599},
+		"a NAK drawn by one of a burst, or behind packets that came late":        {301063, 410397},
+		"an ACK kept back since an earlier resend":                               {410478, 411236},
+		"several late packets amid a resend pass":                                {301285},
+		"a NAK for atomics that are answered before the requester goes back":     {300928},
+		"READ responses missing that an atomic's answer or a message count tell": {300764, 31302},
+		"a NAK for one of several queue pairs that look alike":                   {14074},
+	} {
+		for _, seed := range seeds {
+			complain(t, what, seed, newDraw(seed).faulty(seed), "seed")
+		}
+	}
+}
+
 // TestBeginsAndPauses plays captures that begin with a packet which others have overtaken
 // or which is sent again, and such as pause behind a NAK: neither shows what it lacks, and
 // none of it is an alarm.

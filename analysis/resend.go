@@ -126,14 +126,15 @@ func (q *requests) passedOver(p *decode.Packet) bool {
 }
 
 // answeredSince reports whether all that a NAK asked for up to the packet, and the
-// packet itself, has been answered since the NAK: what has its response asked for
-// again is that the requester had been told to go back, and no response is missing.
+// packet itself, has been answered since the NAK, and sooner than the requester went
+// back: what has its response asked for again is that it had been told to go back, and
+// no response is missing.
 func (r *row) answeredSince(n *nakInfo, p *decode.Packet) bool {
-	if n == nil || r.peer == nil || !r.req.una.After(p.PSN) {
-		return false
+	if n == nil || r.peer == nil || !r.req.una.After(p.PSN) || r.req.rec.pass.frame > n.frame {
+		return false // or the requester has gone back since
 	}
 	e := r.peer.rsp.recent.get(p.PSN)
-	return e != nil && e.frame > n.frame
+	return e != nil && e.frame > n.frame && e.time-n.time < p.Time-e.time && p.Time-n.time < r.reaction()
 }
 
 // behindAnswered reports whether the request before psn is one that is answered

@@ -436,7 +436,9 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 		if e.known && e.cursor.Before(e.end) && p.Op.Is(ib.IsOnly) {
 			e.known = false // one packet held it all: the path MTU is larger than thought
 		}
-		e.done, e.end = true, e.cursor
+		if e.done, e.end = true, e.cursor; !e.known {
+			r.req.reaches(e.start, e.end)
+		}
 	} else if e.known && !e.cursor.Before(e.end) {
 		e.done = true
 	}

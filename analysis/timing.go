@@ -185,6 +185,9 @@ func (t *trail) answered(p *decode.Packet) int64 {
 // more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	learnt, before := false, r.minRTT()
+	if r.bundle.prompts[r.dir] == 0 {
+		before = 0 // that of ACKs which may have been kept back
+	}
 	psn := p.PSN
 	for range nakSearch {
 		psn = psn.Add(1)
@@ -192,8 +195,8 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
 			continue // lost before the tap, or overtaken by another one behind the missing
 		}
-		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time {
-			return
+		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time || r.req.rec.lastResend > e.time {
+			return // or what was sent again since drew it, where the receiver had kept what is behind
 		}
 		rtt := p.Time - e.time
 		if !learnt && (r.minRTT() == 0 || rtt < 4*r.minRTT()) {
@@ -202,8 +205,12 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 			learnt = true
 		}
 		if rtt < r.minRTT()*5/4 {
-			next := r.req.recent.get(psn.Add(1)) // if the packet was lost as well, that one drew the NAK
-			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8)
+			next := r.req.recent.get(psn.Add(1))
+			sure := next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
+			if !sure {
+				rtt = p.Time - next.time // the packet was lost as well, and that one drew the NAK
+			}
+			s.learnPrompt(r, rtt, sure)
 			return
 		}
 	}

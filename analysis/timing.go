@@ -83,13 +83,14 @@ func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 // once. One that may be of another packet than it seems is believed where a second
 // one is like it, or the shortest round trip of those that are certain.
 func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
-	t := &r.bundle.prompt[r.dir]
-	if before := *t; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
-		r.bundle.prompts[r.dir]++
+	b, d := r.bundle, r.dir
+	if before := b.prompt[d]; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
+		b.prompts[d]++
 	}
-	if *t == 0 || rtt < *t {
-		*t = max(rtt, 1)
+	if b.prompt[d] == 0 || rtt < b.prompt[d] || sure && !b.certain[d] {
+		b.prompt[d] = max(rtt, 1)
 	}
+	b.certain[d] = b.certain[d] || sure
 }
 
 // soon reports whether an answer at t came too soon to answer a packet that
@@ -195,8 +196,8 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
 			continue // lost before the tap, or overtaken by another one behind the missing
 		}
-		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time || r.req.rec.lastResend > e.time {
-			return // or what was sent again since drew it, where the receiver had kept what is behind
+		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time {
+			return
 		}
 		rtt := p.Time - e.time
 		if !learnt && (r.minRTT() == 0 || rtt < 4*r.minRTT()) {
@@ -205,15 +206,29 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 			learnt = true
 		}
 		if rtt < r.minRTT()*5/4 {
-			next := r.req.recent.get(psn.Add(1))
-			sure := next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
-			if !sure {
-				rtt = p.Time - next.time // the packet was lost as well, and that one drew the NAK
+			other := r.mayHaveDrawn(p, psn)
+			sure := other == 0 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
+			if !sure && r.bundle.prompts[r.dir] == 0 {
+				rtt = p.Time - other
 			}
 			s.learnPrompt(r, rtt, sure)
 			return
 		}
 	}
+}
+
+// mayHaveDrawn returns when the packet passed that drew a NAK, if the one of the PSN did
+// not: the next one, where that was lost as well, or one sent again, where the receiver
+// had kept what is behind that; 0 where there is none, or it came too late for that.
+func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
+	e, next := r.req.recent.get(psn), r.req.recent.get(psn.Add(1))
+	if again := r.req.rec.lastResend; again > e.time {
+		return again
+	}
+	if next != nil && nak.Time-next.time >= (nak.Time-e.time)/2 {
+		return next.time
+	}
+	return 0
 }
 
 // newestBut returns when the last request passed, but for one of the PSN: whichever

@@ -186,9 +186,6 @@ func (t *trail) answered(p *decode.Packet) int64 {
 // more than once.
 func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	learnt, before := false, r.minRTT()
-	if r.bundle.prompts[r.dir] == 0 {
-		before = 0 // that of ACKs which may have been kept back
-	}
 	psn := p.PSN
 	for range nakSearch {
 		psn = psn.Add(1)
@@ -207,7 +204,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt < r.minRTT()*5/4 {
 			other := r.mayHaveDrawn(p, psn)
-			sure := other == 0 || before > 0 && rtt >= before-before/8 || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
+			sure := other == 0 || r.isRoundTrip(rtt, before) || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
 			if !sure && r.bundle.prompts[r.dir] == 0 {
 				rtt = p.Time - other
 			}
@@ -217,15 +214,25 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	}
 }
 
+// isRoundTrip reports whether a time from a request to a NAK is the shortest round trip.
+// That of ACKs which may have been kept back has to be the same time, not about that.
+func (r *row) isRoundTrip(rtt, before int64) bool {
+	if r.bundle.prompts[r.dir] == 0 {
+		return before > 0 && max(rtt, before)-min(rtt, before) <= before/64
+	}
+	return rtt >= before-before/8
+}
+
 // mayHaveDrawn returns when the packet passed that drew a NAK, if the one of the PSN did
 // not: the next one, where that was lost as well, or one sent again, where the receiver
 // had kept what is behind that; 0 where there is none, or it came too late for that.
 func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
 	e, next := r.req.recent.get(psn), r.req.recent.get(psn.Add(1))
-	if again := r.req.rec.lastResend; again > e.time {
+	latest := nak.Time - (nak.Time-e.time)/2
+	switch again := r.req.rec.lastResend; {
+	case e.time < again && again <= latest:
 		return again
-	}
-	if next != nil && nak.Time-next.time >= (nak.Time-e.time)/2 {
+	case next != nil && next.time <= latest:
 		return next.time
 	}
 	return 0

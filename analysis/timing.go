@@ -204,7 +204,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt < r.minRTT()*5/4 {
 			other := r.mayHaveDrawn(p, psn)
-			sure := other == 0 || r.isRoundTrip(rtt, before) || p.Time-r.newestBut(p.PSN) >= rtt-rtt/8
+			sure := other == 0 || r.isRoundTrip(rtt, before) || p.Time-r.newestInOrder() >= rtt-rtt/8
 			if !sure && r.bundle.prompts[r.dir] == 0 {
 				rtt = p.Time - other
 			}
@@ -238,15 +238,9 @@ func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
 	return 0
 }
 
-// newestBut returns when the last request passed, but for one of the PSN: whichever
-// of those before drew a NAK for that, it did not pass later.
-func (r *row) newestBut(psn ib.PSN) int64 {
-	q := &r.req
-	if e := q.recent.get(psn); e != nil && e.frame == q.lastFrame {
-		return max(q.lastFresh, q.rec.lastResend)
-	}
-	return q.last
-}
+// newestInOrder returns when the last request passed that did not come late: whichever
+// of those before drew a NAK, it did not pass later.
+func (r *row) newestInOrder() int64 { return max(r.req.lastFresh, r.req.rec.lastResend) }
 
 // nakSearch is how many packets behind the missing one may be missing as well.
 const nakSearch = 32

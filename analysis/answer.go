@@ -57,9 +57,13 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 		q.unaPlain = q.unaPlain || plain && end == q.una
 		return
 	}
+	from := q.una
 	q.una, q.unaSet, q.unaPlain, q.covered = end, true, plain, p.Time
 	if rec == nil {
 		return
+	}
+	if pass := &rec.pass; !from.After(pass.start) && end.After(pass.start) && pass.heard == 0 {
+		pass.heard = p.Time
 	}
 	rec.reads.hearMSN(p)
 	s.judgeDoubts(r, end, p)

@@ -34,6 +34,8 @@ type bundle struct {
 	// rising tells, by direction, that a sequence of that sender has shown IPv4
 	// IDs that rise from packet to packet.
 	rising [2]bool
+	// certain tells, by direction, that prompt has a sample which is of no other packet.
+	certain [2]bool
 	// turn is the shortest time, by direction of the requests, from a NAK at
 	// the tap to the resend that it drew: the other part of the round trip. It
 	// cannot be had from ACKs, since the next request may have been under way.

@@ -188,10 +188,10 @@ func (hs *holes) fill(from, to ib.PSN) {
 	}
 }
 
-// forget takes an open hole out of the list.
-func (hs *holes) forget(h *hole) {
+// forgetAt takes the open hole of a pass that begins at a PSN out of the list.
+func (hs *holes) forgetAt(start ib.PSN, pass uint16) {
 	for i := range hs.list {
-		if &hs.list[i] == h {
+		if h := &hs.list[i]; h.fate == fateOpen && h.start == start && h.pass == pass {
 			hs.drop(i)
 			return
 		}

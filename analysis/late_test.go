@@ -319,6 +319,18 @@ func TestLateVerdicts(t *testing.T) {
 			ids:    []idMode{scattered, constant, overIPv6},
 		},
 		{
+			name:   "several that were missing in an earlier pass come late amid one, each between two of that",
+			script: "A: 0-9 (10) (11) 12 B: nak:3 A: 3-8 late:10 9 late:11 10-12! B: ack:12",
+			want:   "gap@10 out_of_order@10-11 lost_downstream@3 retransmission_nak@3-12",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
+			name:   "several that were missing in an earlier pass come late amid one, which goes on where it was",
+			script: "A: 0-10 (11) (12) 13 B: nak:3 A: 3-8 late:11 9 late:12 10-13! B: ack:13",
+			want:   "gap@11 out_of_order@11-12 lost_downstream@3 retransmission_nak@3-13",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
 			name:   "one NAK after the other asks for one loss after the other",
 			script: "A: 0-2 6! B: nak:3 A: 3 B: nak:4 A: 4 7! B: nak:5 A: 5! B: ack:7",
 			want:   "gap@3 lost_upstream@3-5 retransmission_nak@3-5",

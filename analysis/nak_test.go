@@ -153,11 +153,42 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "gap@3 lost_upstream@3 retransmission_nak@3-6",
 		},
 		{
+			name:   "what a receiver had kept that lacked the first of a pass, as answers tell that come too soon for it, was needless",
+			script: "A: atomic:0 B: aack:0 A: 1-2! (3!) 4-5! B: nak:3 A: +20 3! +3 4-5! B: +-4 ack:3 ack:5 A: 6! B: ack:6",
+			want:   "gap@3 lost_upstream@3 retransmission_nak@3-5 spurious_retransmission@5",
+		},
+		{
+			name:   "atomics behind the one that a NAK asked for, answered before the sender goes back, are asked again for the NAK",
+			script: "A: atomic:0 atomic:1 atomic:2 B: aack:0 nak:1 aack:1 aack:2 A: atomic:2 atomic:3 B: aack:2 aack:3",
+			want:   "needless_nak@1 retransmission_nak@2",
+		},
+		{
+			name:   "an atomic whose answer is missing is not asked again for a NAK before",
+			script: "A: atomic:0 atomic:1 atomic:2 atomic:3 B: aack:0 nak:1 aack:1 aack:3 A: atomic:2 atomic:3 B: aack:2 aack:3",
+			want:   "needless_nak@1 retransmission_implied@2-3",
+		},
+		{
 			name:   "packets that a go-back-N receiver threw away are not lost",
 			script: "A: 0-30! B: nak:3 A: 3-30! B: ack:30",
 			want:   "lost_downstream@3 retransmission_nak@3-30",
 		},
 	})
+}
+
+// TestAnACKKeptBackForAnEarlierPacketComesSoon lets ACKs be kept back for long, and two
+// packets be lost behind the tap: the ACK behind the resend of the second one had been
+// kept back since that of the first.
+func TestAnACKKeptBackForAnEarlierPacketComesSoon(t *testing.T) {
+	for _, mode := range allIDs {
+		s := newScript(mode, 5000)
+		for n := -20; n < 0; n++ {
+			s.say(fmt.Sprintf("A: %d! +20 B: ack:%d", n, n))
+		}
+		o := s.say("A: 0! +40 1! +40 2! B: nak:0 A: +2 0! B: nak:1 A: +2 1! B: +4 ack:2").play()
+		if got, want := o.text(), "lost_downstream@0-1 retransmission_nak@0-1"; got != want {
+			t.Errorf("with %s\n got %s\nwant %s", mode, got, want)
+		}
+	}
 }
 
 // TestTheTimeToANAKOfALossOfSeveral lets ACKs be kept back and several packets be lost

@@ -61,6 +61,24 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": first, "A2": second},
 		},
 		{
+			name:   "what one row alone sent again is what a NAK asked for",
+			script: "A: 0-5! A2: 0-5! B: ack:1 B2: ack:1 B: nak:3 A: 3-4 5! B: ack:5 B2: ack:5",
+			want:   "lost_downstream@3 retransmission_nak@3-5",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
+			name:   "a NAK tells nothing where both rows went back there",
+			script: "A: 0-5! A2: 0-5! B: ack:1 B2: ack:1 B: nak:3 A: 3-4 5! A2: 3-4 5! B: ack:5 B2: ack:5",
+			want:   "retransmission@3-5 A2:retransmission@3-5 outstanding@0×6 A2:outstanding@0×6",
+			rows:   map[string]string{"A": unknown, "A2": unknown},
+		},
+		{
+			name:   "what follows a READ of unknown length ends it, so that the answers to that fit",
+			script: "A: 0! read:1x1 2! 3! A2: 0-5! B: ack:0 ronly:1 ack:2 ack:3 B2: ack:5",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+		},
+		{
 			name:   "a copy that was held back counts as a copy",
 			script: "A: 0-2! A2: 0-2! B: ack:2 A: 3 = 4-5! B: ack:5",
 			want:   "A2:outstanding@0×3 mirror_duplicate@3",

@@ -471,7 +471,9 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 		if e.known && e.cursor.Before(e.end) && p.Op.Is(ib.IsOnly) {
 			e.known = false // one packet held it all: the path MTU is larger than thought
 		}
-		e.done, e.end = true, e.cursor
+		if e.done, e.end = true, e.cursor; !e.known {
+			r.req.reaches(e.start, e.end)
+		}
 	} else if e.known && !e.cursor.Before(e.end) {
 		e.done = true
 	}
@@ -500,10 +502,15 @@ func (rd *reads) askedOnce(i int) bool {
 }
 
 // single notes that the READ of unknown length before psn, the next request, uses
-// but one PSN.
+// but one PSN, however often it was asked for.
 func (rd *reads) single(psn ib.PSN) {
-	if n := len(rd.list); n > 0 && rd.list[n-1].end == psn {
-		rd.list[n-1].known = true
+	if n := len(rd.list); n == 0 || rd.list[n-1].end != psn {
+		return
+	}
+	for i := rd.settled(); i < len(rd.list); i++ {
+		if e := &rd.list[i]; e.end == psn && !e.done {
+			e.known = true
+		}
 	}
 }
 

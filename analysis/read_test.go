@@ -307,6 +307,21 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{scattered, constant, overIPv6},
 		},
 		{
+			name:   "the count of messages in an answer to an earlier READ tells that one was answered, and its answer lost",
+			script: mtu + "A: read:2x1 B: ronly:2 A: read:3x1 4! read:5x1 B: ack:4 A: read:3x1 4! read:5x1 B: ronly:3m6 +1 ronly:5m6 A: 6! B: ack:6m7",
+			want:   "retransmission_implied@3-5 spurious_retransmission@4 response_gap@3,5 response_lost_upstream@3,5 response_retransmission@3,5",
+		},
+		{
+			name:   "the answer to an atomic behind a READ shows the READ's response missing",
+			script: mtu + "A: read:2x1 atomic:3 B: aack:3 A: +100 4! B: ack:4",
+			want:   "response_gap@2 response_not_captured@2",
+		},
+		{
+			name:   "a READ of unknown length ends with its last response, so that the next request shows what is missing",
+			script: "A: read:0x1 B: ronly:0 A: (1!) B: ack:1 A: 2! B: ack:2",
+			want:   "gap@1 not_captured@1",
+		},
+		{
 			name:   "what is missing of a READ that was sent twice is missing once",
 			script: mtu + "A: read:2x3 read:5x2 7! +2000 read:2x3 read:5x2 7! B: rfirst:2 resp:5-6 ack:7 A: read:3x2 B: resp:3-4 A: 8! B: ack:8",
 			want:   "unresolved_timeout@2 retransmission_timeout@2,5,7 retransmission_implied@3 timeout@2 response_gap@3 response_lost_upstream@3-4 response_retransmission@3-4",

@@ -34,10 +34,11 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	}
 	// answered all the same, as p shows: it comes behind, or begins an answer anew
 	began := e.first != 0 && !e.borrowed
+	completed := e.first == 0 && !e.resent && e.start == r.req.una && p.PSN.Before(e.start) && rd.someCompleted(p)
 	silent := (e.first == 0 && !e.resent || began) && !p.PSN.Before(e.end) || began && p.Op.Is(ib.IsFirst|ib.IsOnly) && p.PSN != e.cursor
 	for k := j + 1; k < len(rd.list); k++ {
 		n := &rd.list[k]
-		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !(silent && (e.first != 0 || r.soon(n.time, p.Time, false))) {
+		if n.resent && n.start.Before(e.end) && (!n.known || e.cursor.Before(n.end)) && !completed && !(silent && (e.first != 0 || r.soon(n.time, p.Time, false))) {
 			return // asked again before anything came behind it: nothing was skipped
 		}
 	}
@@ -74,6 +75,14 @@ func (rd *reads) hearMSN(p *decode.Packet) {
 	}
 	rd.counts = rd.counts || rd.msn != 0 && rd.msn != p.MSN
 	rd.msn = p.MSN
+}
+
+// someCompleted reports whether a response says that its sender has completed more than
+// the newest answer covers.
+func (rd *reads) someCompleted(p *decode.Packet) bool {
+	const half = 1 << 23
+	more := (p.MSN - rd.msn) & ib.PSNMask
+	return rd.counts && p.HasExt && !p.Op.Is(ib.IsMiddle) && 0 < more && more < half
 }
 
 // noneCompleted reports whether a response says that its sender, who counts messages,

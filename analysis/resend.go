@@ -24,7 +24,9 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	switch cause {
 	case RetransmittedNAK:
 		n := rec.naks.pending(p.PSN)
-		start, n.used = n.psn, true
+		if start, n.used = n.psn, true; r.answeredSince(n, p) {
+			start = p.PSN // the rest has come
+		}
 		rec.turnBefore = r.bundle.turn[r.dir]
 		s.learnTurn(r, p.Time-n.time)
 		s.measure(NAKReaction, r, p, n.frame, p.Time-n.time)
@@ -123,6 +125,18 @@ func (q *requests) passedOver(p *decode.Packet) bool {
 	return q.una.After(next) || q.unaPlain && q.una == next
 }
 
+// answeredSince reports whether all that a NAK asked for up to the packet, and the
+// packet itself, has been answered since the NAK, and sooner than the requester went
+// back: what has its response asked for again is that it had been told to go back, and
+// no response is missing.
+func (r *row) answeredSince(n *nakInfo, p *decode.Packet) bool {
+	if n == nil || r.peer == nil || !r.req.una.After(p.PSN) || r.req.rec.pass.frame > n.frame {
+		return false // or the requester has gone back since
+	}
+	e := r.peer.rsp.recent.get(p.PSN)
+	return e != nil && e.frame() > n.frame && e.time-n.time < p.Time-e.time && p.Time-n.time < r.reaction()
+}
+
 // behindAnswered reports whether the request before psn is one that is answered
 // by data.
 func (q *requests) behindAnswered(psn ib.PSN) bool {
@@ -142,7 +156,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if n != nil && n.psn == p.PSN && silence < s.patience(r)+slowReaction {
 		return RetransmittedNAK
 	}
-	if q.passedOver(p) && silence < s.patience(r)+slowReaction {
+	if q.passedOver(p) && !r.answeredSince(n, p) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
 	if n != nil && silence < s.patience(r)+slowReaction {

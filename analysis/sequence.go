@@ -76,6 +76,7 @@ type passInfo struct {
 	cause           EventKind
 	time            int64
 	last            int64 // time of the packet before
+	heard           int64 // when an answer first covered its first packet; 0 not yet
 	frame           uint64
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start
@@ -171,6 +172,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.lookBack(r, p)
 		}
 		if p.IPv6 || !r.idsRise() {
+			if s.goesOnBefore(r, p) {
+				return s.accept(r, p, span, known)
+			}
 			if q.holeInPass(p.PSN) != nil {
 				q.rec.tent = append(q.rec.tent, *p)
 				return 0

@@ -245,7 +245,7 @@ func (s *shard) news(g *row, p *decode.Packet) Verdict {
 	var v Verdict
 	if p.Op.Is(ib.IsReadResponse) {
 		v = s.readResponse(r, g, p)
-	} else if p.Op.Is(ib.IsAck) {
+	} else if p.Op.Is(ib.IsAck | ib.IsAtomicAck) {
 		s.completeReads(r, g, p.PSN, p)
 	}
 	s.answer(r, g, p)

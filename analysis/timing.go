@@ -83,28 +83,29 @@ func (r *row) minRTT() int64 { return r.bundle.minRTT[r.dir] }
 // once. One that may be of another packet than it seems is believed where a second
 // one is like it, or the shortest round trip of those that are certain.
 func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
-	t := &r.bundle.prompt[r.dir]
-	if before := *t; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
-		r.bundle.prompts[r.dir]++
+	b, d := r.bundle, r.dir
+	if before := b.prompt[d]; sure || before > 0 && before-before/8 <= rtt && rtt <= before+before/8 {
+		b.prompts[d]++
 	}
-	if *t == 0 || rtt < *t {
-		*t = max(rtt, 1)
+	if b.prompt[d] == 0 || rtt < b.prompt[d] || sure && !b.certain[d] {
+		b.prompt[d] = max(rtt, 1)
 	}
+	b.certain[d] = b.certain[d] || sure
 }
 
 // soon reports whether an answer at t came too soon to answer a packet that
 // passed the tap at sent: clearly sooner than the shortest round trip, which a
 // shorter packet or an idle link may yet undercut. It is never said before that
-// is known well enough.
+// is known well enough. What an ACK is kept back for may be an earlier packet, so that
+// it comes as soon as one that was sent at once.
 func (r *row) soon(sent, t int64, nak bool) bool {
-	rtt := r.minRTT()
-	if nak {
+	rtt, noise := r.minRTT(), r.noise()
+	switch {
+	case r.bundle.prompts[r.dir] > 0:
 		rtt = min(rtt, r.bundle.prompt[r.dir])
-		if r.bundle.prompts[r.dir] == 0 {
-			rtt = rtt * 2 / 3
-		}
+	case nak:
+		rtt = min(rtt, r.bundle.prompt[r.dir]) * 2 / 3
 	}
-	noise := r.noise()
 	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
 }
 
@@ -123,13 +124,21 @@ func (r *row) sooner(sent, t int64) bool {
 
 // needless reports whether the answer to a resend came too soon to be caused by
 // it: sooner by more than a shorter packet could explain. A receiver that lacked
-// the first packet of a pass lacked all that follows in it.
+// the first packet of a pass lacked all that follows in it, unless it keeps what
+// comes behind a missing packet. That tells by time alone, where the shortest round
+// trip is one of answers sent at once, and the answer to the first took as long.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	soon := r.soon(e.time, t, nak)
 	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
-	return soon && e.pass != rec.needed
+	return soon && (e.pass != rec.needed || e.pass == rec.pass.number && e.frame != rec.pass.frame && r.bundle.prompts[r.dir] > 0 && r.timely(&rec.pass))
+}
+
+// timely reports whether the first packet of a pass was answered no sooner than the
+// shortest round trip.
+func (r *row) timely(pass *passInfo) bool {
+	return pass.heard != 0 && !r.sooner(pass.time, pass.heard)
 }
 
 // trail pairs the sendings of one packet with the answers to them. Where every
@@ -181,10 +190,10 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	for range nakSearch {
 		psn = psn.Add(1)
 		e := r.req.recent.get(psn)
-		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil {
-			continue // lost before the tap
+		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
+			continue // lost before the tap, or overtaken by another one behind the missing
 		}
-		if e == nil || e.flags&(seenResent|seenLate|seenBad) != 0 || e.time > p.Time {
+		if e == nil || e.flags&(seenResent|seenBad) != 0 || e.time > p.Time {
 			return
 		}
 		rtt := p.Time - e.time
@@ -194,12 +203,44 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 			learnt = true
 		}
 		if rtt < r.minRTT()*5/4 {
-			next := r.req.recent.get(psn.Add(1)) // if the packet was lost as well, that one drew the NAK
-			s.learnPrompt(r, rtt, next == nil || p.Time-next.time < rtt/2 || before > 0 && rtt >= before-before/8)
+			other := r.mayHaveDrawn(p, psn)
+			sure := other == 0 || r.isRoundTrip(rtt, before) || p.Time-r.newestInOrder() >= rtt-rtt/8
+			if !sure && r.bundle.prompts[r.dir] == 0 {
+				rtt = p.Time - other
+			}
+			s.learnPrompt(r, rtt, sure)
 			return
 		}
 	}
 }
+
+// isRoundTrip reports whether a time from a request to a NAK is the shortest round trip.
+// That of ACKs which may have been kept back has to be the same time, not about that.
+func (r *row) isRoundTrip(rtt, before int64) bool {
+	if r.bundle.prompts[r.dir] == 0 {
+		return before > 0 && max(rtt, before)-min(rtt, before) <= before/64
+	}
+	return rtt >= before-before/8
+}
+
+// mayHaveDrawn returns when the packet passed that drew a NAK, if the one of the PSN did
+// not: the next one, where that was lost as well, or one sent again, where the receiver
+// had kept what is behind that; 0 where there is none, or it came too late for that.
+func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
+	e, next := r.req.recent.get(psn), r.req.recent.get(psn.Add(1))
+	latest := nak.Time - (nak.Time-e.time)/2
+	switch again := r.req.rec.lastResend; {
+	case e.time < again && again <= latest:
+		return again
+	case next != nil && next.time <= latest:
+		return next.time
+	}
+	return 0
+}
+
+// newestInOrder returns when the last request passed that did not come late: whichever
+// of those before drew a NAK, it did not pass later.
+func (r *row) newestInOrder() int64 { return max(r.req.lastFresh, r.req.rec.lastResend) }
 
 // nakSearch is how many packets behind the missing one may be missing as well.
 const nakSearch = 32

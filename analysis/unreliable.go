@@ -43,6 +43,12 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 // packets: the queue pair may send to others as well, or have begun anew.
 func (s *shard) resync(r *row, p *decode.Packet, ahead int32) Verdict {
 	q := &r.req
+	if -recentFew < ahead && ahead < 0 && p.PSN.After(q.first) && q.recent.get(p.PSN) == nil {
+		// Whomever else the queue pair sends to, its PSNs rise: this one came late.
+		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: p.PSN, Time: q.last, Frame: q.lastFrame})
+		s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: q.lastFrame, Value: p.Time - q.last})
+		return s.keepLate(r, p, 0)
+	}
 	q.inOrder++
 	if ahead != 0 {
 		q.inOrder = 0

@@ -74,6 +74,20 @@ func TestUnreliableTransports(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "a UD packet that comes late is told before the PSNs are known to count one destination",
+			script: "A: 0 (1) 2 late:1 3-5",
+			want:   "gap@1 out_of_order@1",
+			tr:     ib.UD,
+			cold:   true,
+		},
+		{
+			name:   "UD PSNs that begin anew soon are not late",
+			script: "A: 0-2 +5000 0-2",
+			want:   "",
+			tr:     ib.UD,
+			cold:   true,
+		},
+		{
 			name:   "a UC message with a far PSN opens a new connection",
 			script: "A: 0-5 200000-200002",
 			want:   "",

@@ -30,6 +30,7 @@ type message struct {
 	ordinal    uint32 // how many messages of the row end with it
 	time       int64  // of the latest packet
 	done       bool   // its last packet was seen
+	atMost     bool   // a READ, which uses no more PSNs than that
 	gaps       uint32 // how often the count of messages had got lost by then
 	// prior is the newest packet before the latest one of the message that asked for an
 	// ACK, valid iff follows: what answers both may have been kept back for that.
@@ -43,10 +44,11 @@ const logMax = 64
 func (r *row) sawRequest(p *decode.Packet) (back bool) {
 	w := &r.win
 	span, _ := r.span(p)
-	end := p.PSN.Add(span)
+	end, atMost := p.PSN.Add(span), false
 	if p.Op.Is(ib.IsRead) && p.HasExt && r.readMTU() == 0 {
-		end = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))) // at most
+		end, atMost = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))), true
 	}
+	w.endsRead(p)
 	if !w.set {
 		b := r.bundle
 		b.asked++
@@ -64,8 +66,21 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 		w.log, w.repeats = nil, nil
 	case fresh:
 		w.note(p, end)
+		w.log[len(w.log)-1].atMost = atMost
 	}
 	return back
+}
+
+// endsRead takes the PSN of a request for the end of the READ before it, whose length is
+// not known. Another READ may ask for the rest of that once more.
+func (w *window) endsRead(p *decode.Packet) {
+	n := len(w.log)
+	if n == 0 || p.Op.Is(ib.AnsweredByRead) {
+		return
+	}
+	if m := &w.log[n-1]; m.atMost && m.end == w.high && p.PSN.After(m.start) && p.PSN.Before(m.end) {
+		m.end, m.atMost, w.high = p.PSN, false, p.PSN
+	}
 }
 
 // goOn does what sawRequest does for packets that go on with a message and whose

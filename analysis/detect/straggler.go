@@ -7,6 +7,7 @@ import (
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
 )
 
 // Straggler finds the steps of collectives and who ends them.
@@ -38,6 +39,7 @@ type straggler struct {
 	hosts  []stepHost
 	steps  [len(stepGaps)]step
 	latest int64
+	amid   bool    // the last request or response was not the last of its message
 	ends   []int64 // room for sorting
 	begins []int64
 }
@@ -131,6 +133,7 @@ func (s *straggler) train(t *analysis.Train, ps []*decode.Packet) {
 		h.begin(first.Time)
 	}
 	h.last, h.frame = last.Time, last.Frame
+	s.amid = last.Op.Is(ib.IsFirst | ib.IsMiddle)
 }
 
 // host returns the place of a train's sender, negative beyond the cap.
@@ -174,8 +177,12 @@ func (h *stepHost) begin(ns int64) {
 	}
 }
 
-// silence ends the steps of all gaps that it fills.
+// silence ends the steps of all gaps that it fills. Amid a message nobody is done: who is
+// silent there sends by a rate, or waits for its turn.
 func (s *straggler) silence(gap, now int64) {
+	if s.amid {
+		return
+	}
 	for i := range s.steps {
 		if gap < stepGaps[i] {
 			break

@@ -24,6 +24,7 @@ type collective struct {
 	double       bool  // it sends twice as much
 	messages     int   // of each host in a step; 0 stands for collectiveMessages
 	pause        int64 // between steps; 0 stands for two milliseconds
+	amid         bool  // all that a host sends is amid one message
 }
 
 const collectiveMessages = 4
@@ -57,7 +58,11 @@ func (c *collective) play() *wire {
 				if dst == c.slow {
 					rtt += c.ack
 				}
-				all = append(all, send{at, packet{src: src, dst: dst, op: writeOnly, qp: 0x20 + uint32(src), psn: psn, ext: reth(1, 2, 64), payload: 64}},
+				write := packet{src: src, dst: dst, op: writeOnly, qp: 0x20 + uint32(src), psn: psn, ext: reth(1, 2, 64), payload: 64}
+				if c.amid {
+					write.op, write.ext = ib.Of(ib.RC, ib.WriteMiddle), nil
+				}
+				all = append(all, send{at, write},
 					send{at + rtt, packet{src: dst, dst: src, op: ackOp, qp: 0x120 + uint32(src), psn: psn, ext: aeth(0x1F)}})
 			}
 		}
@@ -97,6 +102,7 @@ func TestStragglersAndWhatLooksLikeThem(t *testing.T) {
 		{"the same, where silence parts the steps clearly", collective{hosts: 8, steps: 12, slow: 5, messages: 1, late: 18 * usec, pause: 110 * usec}, true},
 		{"one that begins late by a third of a silence that is longer than what cuts the steps", collective{hosts: 8, steps: 12, slow: 5, late: 400 * usec, pause: 1_800 * usec}, true},
 		{"the same, late by more than half of the silence", collective{hosts: 8, steps: 12, slow: 5, late: 450 * usec, pause: 700 * usec}, false},
+		{"one that begins late each time, but in no step of its own", collective{hosts: 8, steps: 12, slow: 5, late: 50 * usec, amid: true}, false},
 		{"too few peers", collective{hosts: 3, steps: 12, slow: 2, ack: 60 * usec, late: 50 * usec}, false},
 	} {
 		r := findings(t, test.play.play())

@@ -27,6 +27,27 @@ func TestSequencesByClocksThatDoNotTell(t *testing.T) {
 	}
 }
 
+// TestOneFaultThatLooksLikeAnother plays single faults whose traces have been mistaken, by
+// what they are. All counts and findings are right.
+func TestOneFaultThatLooksLikeAnother(t *testing.T) {
+	for what, seeds := range map[string][]uint64{
+		"a receiver that kept what a resend repeats, or had it all":                    {300119, 301227, 410599, 510270, 520944},
+		"a NAK drawn by one of a burst, behind packets that came late, or by a resend": {301063, 410397, 520919, 611996},
+		"an ACK kept back since an earlier resend":                                     {410478, 411236},
+		"several late packets amid a resend pass":                                      {301285},
+		"a NAK for atomics that are answered before the requester goes back":           {300928},
+		"READ responses missing that an atomic's answer or a message count tell":       {300764, 31302},
+		"a READ whose length only its response, or the next request, tells":            {510164, 522707},
+		"a NAK for one of several queue pairs that look alike":                         {14074},
+		"a datagram that comes late near the first one":                                {522634},
+		"senders slowed down so much that they fall silent amid messages":              {410911},
+	} {
+		for _, seed := range seeds {
+			complain(t, what, seed, newDraw(seed).faulty(seed), "seed")
+		}
+	}
+}
+
 // TestBeginsAndPauses plays captures that begin with a packet which others have overtaken
 // or which is sent again, and such as pause behind a NAK: neither shows what it lacks, and
 // none of it is an alarm.

@@ -46,6 +46,7 @@ type candidate struct {
 // the two only where no other row could have asked.
 func (s *shard) match(g *row, p *decode.Packet) {
 	g.hearMSN(p)
+	g.hearAnswer(p)
 	b := g.bundle
 	fit := g.cand[:0]
 	for _, c := range g.cand {
@@ -69,7 +70,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		}
 		g.looked = b.asked
 	}
-	g.named, g.heardBy = arrived(p), b.asked+1
+	g.named, g.heardBy, g.amid = arrived(p), b.asked+1, p.Op.Is(ib.IsReadResponse) && p.Op.Is(ib.IsFirst|ib.IsMiddle)
 	if len(fit) > 1 {
 		if r := byFormula(fit, g, p.SrcPort); r != nil {
 			s.pair(r, g, byPort)
@@ -100,6 +101,13 @@ func (g *row) hearMSN(p *decode.Packet) {
 	if p.HasExt && p.Op.Is(ib.IsAck) {
 		g.counting = g.counting || g.tries > 0 && p.MSN != g.msn
 		g.msn = p.MSN
+	}
+}
+
+// hearAnswer notes where the answer to a READ began that a response belongs to.
+func (g *row) hearAnswer(p *decode.Packet) {
+	if !g.amid || p.Op.Is(ib.IsFirst|ib.IsOnly) || p.PSN != g.named.Add(1) {
+		g.began = p.PSN
 	}
 }
 
@@ -320,7 +328,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 	}
 	switch {
 	case p.Op.Is(ib.IsReadResponse):
-		return m.kind&ib.AnsweredByRead != 0
+		return m.kind&ib.AnsweredByRead != 0 && !g.began.Before(m.start) // one answer is to one READ
 	case p.Op.Is(ib.IsAtomicAck):
 		return m.kind&ib.IsAtomic != 0
 	case !p.HasSyndrome() || p.Syndrome.Type() != ib.ACK:

@@ -139,6 +139,13 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": first, "A2": unknown},
 		},
 		{
+			name:   "one answer is to one READ: none to a READ that began where another request stands",
+			script: "A: 0-2 read:3x6 B2: rfirst:1 rmid:2-7 rlast:8 +50 A2: 9! B2: ack:9 B: resp:3-8",
+			want:   "",
+			rows:   map[string]string{"A": first, "A2": second},
+			cold:   true,
+		},
+		{
 			name:   "answers to atomics belong to the row with atomics",
 			script: "A: 0! A2: atomic:0 B2: aack:0",
 			want:   "outstanding@0",

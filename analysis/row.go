@@ -35,6 +35,7 @@ type row struct {
 	// the damage, so the report leaves it out; a second frame clears it.
 	suspect  bool
 	counting bool   // msn changes
+	amid     bool   // the answer to a READ goes on behind the last response, while the row has no partner
 	msn      uint32 // of the last ACK, while the row has no partner
 
 	count rowCount
@@ -54,6 +55,9 @@ type row struct {
 	// heardBy the number of the next row by then; 0 there was none.
 	named   ib.PSN
 	heardBy uint32
+	// began is the first PSN in view of the answer to a READ in which the last response
+	// stood then, valid iff amid.
+	began ib.PSN
 }
 
 // rowMore is what of a row the frames bear that have more than a queue pair's

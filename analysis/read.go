@@ -317,17 +317,21 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 }
 
 // neverAnswered returns the newest READ from psn on that seemed to be refused, and
-// is answered now: it had come behind what the NAK was drawn by. It returns -1 where
-// there is none.
+// is answered now: it had come behind what the NAK was drawn by. So is one that nobody
+// asked for again, whose first responses are missing. It returns -1 where there is none.
 func (rd *reads) neverAnswered(psn ib.PSN) int {
 	if rd.holes.openAt(psn, -1) != nil || rd.seen && psn.Before(rd.high) {
 		return -1
 	}
+	once := true
 	for k := len(rd.list) - 1; k >= 0; k-- {
-		if e := &rd.list[k]; e.done && e.first == 0 && e.start == psn && e.cursor == psn {
+		e := &rd.list[k]
+		has := e.known && !psn.Before(e.start) && psn.Before(e.end)
+		if e.done && e.first == 0 && (e.start == psn && e.cursor == psn || e.skipped && has && once) {
 			rd.revive(k)
 			return k
 		}
+		once = once && !has
 	}
 	return -1
 }

@@ -64,6 +64,11 @@ func TestReads(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3 response_gap@6 response_not_captured@6-7",
 		},
 		{
+			name:   "or all but the rest of them",
+			script: mtu + "A: 2-5 read:6x3 B: nak:3 A: 3 B: rmid:7 rlast:8 A: 9! B: ack:9",
+			want:   "lost_downstream@3 retransmission_nak@3 response_gap@6 response_not_captured@6",
+		},
+		{
 			name:   "but not where it was asked again",
 			script: mtu + "A: 2-5 read:6x2 B: nak:3 A: 3-5 read:6x2 8! B: resp:6-7 ack:8 A: 9! B: ack:9",
 			want:   "lost_downstream@3 retransmission_nak@3-6",

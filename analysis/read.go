@@ -433,8 +433,11 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 		return Resent
 	}
 	rd.trim()
-	i := rd.placeOf(p.PSN)
-	rd.insert(i, read{start: p.PSN, cursor: p.PSN, time: p.Time, orphan: true})
+	i, start := rd.placeOf(p.PSN), p.PSN
+	if !p.Op.Is(ib.IsFirst | ib.IsOnly) {
+		start = start.Add(-1) // or one before that: the packet's own PSN is no request's
+	}
+	rd.insert(i, read{start: start, cursor: p.PSN, time: p.Time, orphan: true})
 	return s.takeResponse(r, g, i, p)
 }
 

@@ -64,6 +64,11 @@ func TestReads(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3 response_gap@6 response_not_captured@6-7",
 		},
 		{
+			name:   "where a READ was missed, no other request stands at its responses, with whichever these begin",
+			script: "A: 0! B: ack:0 rmid:3 rlast:4 A: 6! B: ack:6",
+			want:   "gap@1 not_captured@1-2,5",
+		},
+		{
 			name:   "or all but the rest of them",
 			script: mtu + "A: 2-5 read:6x3 B: nak:3 A: 3 B: rmid:7 rlast:8 A: 9! B: ack:9",
 			want:   "lost_downstream@3 retransmission_nak@3 response_gap@6 response_not_captured@6",

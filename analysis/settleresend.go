@@ -1,6 +1,11 @@
 package analysis
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rocescope/rocescope/decode"
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // Queue pairs that do all the same, at about the same time, are told apart by what goes
 // wrong in one of them: a NAK asks for a packet, and one alone sends it again.
@@ -10,6 +15,7 @@ import "slices"
 const (
 	nakLooks  = 16
 	backLooks = 128
+	longWait  = 4 // times what an RNR NAK asks for may requesters wait
 )
 
 // settleByResend pairs a row with the only one that sent again what a NAK in it asked for,
@@ -17,7 +23,7 @@ const (
 func (s *shard) settleByResend(b *bundle) bool {
 	for i, left := 0, nakLooks; i < len(b.held) && left > 0; i++ {
 		h := &b.held[i]
-		if h.row.cand == nil || !h.packet.IsSequenceNAK() {
+		if asks, _ := asksAgain(&h.packet); h.row.cand == nil || !asks {
 			continue
 		}
 		left--
@@ -29,21 +35,32 @@ func (s *shard) settleByResend(b *bundle) bool {
 	return false
 }
 
+// asksAgain reports whether a response asks for a packet to be sent again, and how long
+// behind it.
+func asksAgain(p *decode.Packet) (asks bool, wait int64) {
+	if p.HasSyndrome() && p.Syndrome.Type() == ib.RNRNAK {
+		return true, p.Syndrome.RNRTimer().Nanoseconds()
+	}
+	return p.IsSequenceNAK(), 0
+}
+
 // sentAgainFor returns the only row that went back to the packet that a NAK asks for, as
 // soon behind it as requesters do; nil where several did or none, another NAK asks for the
 // same, or the capture may have paused meanwhile.
 func (b *bundle) sentAgainFor(nak *heldPacket) (found *row) {
 	psn, t := nak.packet.PSN, nak.packet.Time
+	_, wait := asksAgain(&nak.packet)
+	soonest, latest := max(quickTurn, wait), longWait*wait
 	for i := range b.held {
 		h := &b.held[i]
 		switch p := &h.packet; {
 		case p.PSN != psn || h.row == nak.row:
 		case h.row.dir == nak.row.dir:
-			if p.IsSequenceNAK() {
+			if asks, _ := asksAgain(p); asks {
 				return nil
 			}
-		case p.Frame > nak.packet.Frame && b.wentBack(i) && p.Time-t <= h.row.reaction():
-			if found != nil && found != h.row || t < b.resumed && b.resumed <= p.Time || h.row.atMost(p, t) < quickTurn {
+		case p.Frame > nak.packet.Frame && b.wentBack(i) && p.Time-t <= latest+h.row.reaction():
+			if found != nil && found != h.row || t < b.resumed && b.resumed <= p.Time || h.row.atMost(p, t) < soonest {
 				return nil
 			}
 			found = h.row

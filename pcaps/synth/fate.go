@@ -108,6 +108,12 @@ func (p *packet) covers(psn ib.PSN) bool {
 
 func (p *packet) isNAK() bool { return p.kind == isAck && p.syndrome() == ib.NAKPSNSequence }
 
+// asksAgain reports whether an answer asks for a packet to be sent again: a sequence or
+// an RNR NAK.
+func (p *packet) asksAgain() bool {
+	return p.isNAK() || p.kind == isAck && p.syndrome().Type() == ib.RNRNAK
+}
+
 // acknowledges reports whether an answer shows that the request of a PSN
 // arrived.
 func (p *packet) acknowledges(psn ib.PSN) bool {

@@ -42,7 +42,7 @@ func (s *stream) alone(nak *record) bool {
 	resent := slices.IndexFunc(s.records, func(x *record) bool {
 		return x.captured && x.packet.trigger == nak.packet && x.packet.bth.PSN == psn && x.place > nak.place
 	})
-	if !nak.packet.isNAK() || resent < 0 {
+	if !nak.packet.asksAgain() || resent < 0 {
 		return false
 	}
 	if slices.ContainsFunc(s.recorder.breaks, func(b interval) bool {
@@ -52,7 +52,7 @@ func (s *stream) alone(nak *record) bool {
 	}
 	return !slices.ContainsFunc(s.twins, func(x *stream) bool {
 		again := func(y *record) bool { return y.captured && y.packet.again != "" && y.packet.bth.PSN == psn }
-		asks := func(a *record) bool { return a.packet.isNAK() && a.packet.bth.PSN == psn }
+		asks := func(a *record) bool { return a.packet.asksAgain() && a.packet.bth.PSN == psn }
 		return slices.ContainsFunc(x.records, again) || slices.ContainsFunc(x.answers, asks)
 	})
 }

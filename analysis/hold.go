@@ -90,7 +90,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		if h.row != r {
 			continue
 		}
-		if d := p.PSN.Sub(h.packet.PSN); newest && (d == 1 || 0 < d && d <= little && r.bundle.inOrder(i)) {
+		if d := p.PSN.Sub(h.packet.PSN); newest && (r.follows(&h.packet, p) || 0 < d && d <= little && r.bundle.inOrder(i)) {
 			return false // a pass goes on with it
 		}
 		newest = false
@@ -112,10 +112,22 @@ func (b *bundle) inOrder(i int) bool {
 	h := &b.held[i]
 	for j := i - 1; j >= 0; j-- {
 		if before := &b.held[j]; before.row == h.row {
-			return before.packet.PSN.Add(1) == h.packet.PSN
+			return h.row.follows(&before.packet, &h.packet)
 		}
 	}
 	return false
+}
+
+// follows reports whether a request may be the one behind another: as far as is known how
+// many PSNs that uses.
+func (r *row) follows(before, p *decode.Packet) bool {
+	d := p.PSN.Sub(before.PSN)
+	span, known := r.span(before)
+	if !known {
+		const leastMTU = 256
+		return 0 < d && d <= int32(max(1, min(before.DMALen, 1<<31)/leastMTU+1))
+	}
+	return d == span
 }
 
 // copyOfTaken is copyOfHeld for a request that was taken before those of its row were

@@ -60,6 +60,9 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		rec.former = new(passInfo) // once in a row's life
 	}
 	*rec.former = rec.pass
+	if rec.needed == rec.pass.number {
+		rec.neededPass = rec.pass.begins()
+	}
 	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too

@@ -19,7 +19,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.judgeLate(r, p.Time)
 	}
 	s.lateAfterAll(r, p)
-	cause := s.cause(r, p)
+	cause, again := s.cause(r, p), s.timedOutAgain(r, p)
 	start := p.PSN
 	switch cause {
 	case RetransmittedNAK:
@@ -63,7 +63,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	if rec.needed == rec.pass.number {
 		rec.neededPass = rec.pass.begins()
 	}
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: again || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -185,7 +185,8 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 // askedAlone reports whether the packet goes on with the current resend pass only
 // because the NAK that came behind the packet before asks for the next one, as a
 // sender that repeats selectively is asked for one loss after the other; or because
-// a response that came behind it shows that the packet, a READ, lacks its own.
+// a response that came behind it shows that the packet, a READ, lacks its own; or
+// because its timer ran out once more.
 func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	q := &r.req
 	if q.pass == 0 || !p.PSN.Before(q.high) {
@@ -194,11 +195,23 @@ func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	if rd := &q.rec.reads; q.passedOver(p) && rd.upset > q.last && rd.holes.openAt(p.PSN, -1) != nil {
 		return true
 	}
+	if s.timedOutAgain(r, p) {
+		return true
+	}
 	if r.bundle.turn[r.dir] == 0 {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)
 	return n != nil && n.psn == p.PSN && n.frame > q.lastFrame && r.couldFollow(n, p)
+}
+
+// timedOutAgain reports whether the packet is sent again because the timer ran out, as
+// it had for the one packet before, which has been acknowledged since, and it alone:
+// nobody who repeats all from that one on would have waited that long.
+func (s *shard) timedOutAgain(r *row, p *decode.Packet) bool {
+	q := &r.req
+	pass := &q.rec.pass
+	return pass.cause == RetransmittedTimeout && pass.sent == 1 && q.unaSet && q.una == p.PSN && 2*(p.Time-q.covered) > pass.time-pass.last && s.cause(r, p) == RetransmittedTimeout
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.

@@ -259,8 +259,11 @@ func (r *row) span(p *decode.Packet) (int32, bool) {
 	if mtu == 0 {
 		return 1, true
 	}
-	return int32(max(1, (min(p.DMALen, 1<<31)+mtu-1)/mtu)), true
+	return packets(p.DMALen, mtu), true
 }
+
+// packets is how many packets so many bytes take.
+func packets(n, mtu uint32) int32 { return int32(max(1, (min(n, 1<<31)+mtu-1)/mtu)) }
 
 // skip opens holes for the PSNs from cur up to the packet.
 func (s *shard) skip(r *row, from ib.PSN, p *decode.Packet) {

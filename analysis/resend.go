@@ -92,17 +92,17 @@ func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
 
 // passGoesOn reports whether the current resend pass goes on at the packet,
 // behind a READ of unknown length: it lies beyond that READ, had passed before
-// the pass began, and nothing that came since asks for a pass of its own.
+// the pass began or was missing then, and nothing that came since asks for a pass
+// of its own.
 func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
 	q := &r.req
 	if q.pass == 0 || p.PSN.Before(q.cur) || p.Time-q.last >= shortestTimer {
 		return false
 	}
-	e := q.recent.get(p.PSN)
-	if e == nil || e.frame() >= q.rec.pass.frame {
+	e, rec := q.recent.get(p.PSN), q.rec
+	if e == nil && rec.holes.openAt(p.PSN, -1) == nil || e != nil && e.frame() >= rec.pass.frame {
 		return false
 	}
-	rec := q.rec
 	return rec.reads.lastResponse <= q.last && max(rec.naks.last().frame, rec.rnr.frame) < q.lastFrame || s.cause(r, p) == RetransmittedUnknown
 }
 

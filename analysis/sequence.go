@@ -161,6 +161,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.newPass(r, p)
 		} else if ahead == 0 {
 			q.rec.reads.single(p.PSN)
+		} else if fresh && ahead > 0 && p.Op.Is(ib.IsMiddle|ib.IsLast) {
+			s.skip(r, p.PSN.Add(-1), p) // however long the READ, a message has begun behind it
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)

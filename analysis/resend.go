@@ -63,7 +63,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	if rec.needed == rec.pass.number {
 		rec.neededPass = rec.pass.begins()
 	}
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: again || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: again && rec.pass.cause == cause || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -205,13 +205,17 @@ func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	return n != nil && n.psn == p.PSN && n.frame > q.lastFrame && r.couldFollow(n, p)
 }
 
-// timedOutAgain reports whether the packet is sent again because the timer ran out, as
-// it had for the one packet before, which has been acknowledged since, and it alone:
-// nobody who repeats all from that one on would have waited that long.
+// timedOutAgain reports whether the packet is sent again because the timer ran out for
+// it, although one packet before had been sent again just now, and all before it has been
+// acknowledged since: nobody who repeats all from there on would have waited that long.
 func (s *shard) timedOutAgain(r *row, p *decode.Packet) bool {
 	q := &r.req
 	pass := &q.rec.pass
-	return pass.cause == RetransmittedTimeout && pass.sent == 1 && q.unaSet && q.una == p.PSN && 2*(p.Time-q.covered) > pass.time-pass.last && s.cause(r, p) == RetransmittedTimeout
+	if pass.sent != 1 || p.PSN.Before(q.cur) || !q.unaSet || q.una != p.PSN {
+		return false
+	}
+	once := p.PSN.After(q.cur) || pass.cause == RetransmittedTimeout && 2*(p.Time-q.covered) > pass.time-pass.last
+	return once && s.cause(r, p) == RetransmittedTimeout
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.

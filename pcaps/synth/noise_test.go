@@ -39,7 +39,7 @@ func TestOneFaultThatLooksLikeAnother(t *testing.T) {
 		"READ responses missing that an atomic's answer or a message count tell":       {300764, 31302},
 		"a READ whose length only its response, or the next request, tells":            {510164, 522707, 720189},
 		"what is missing or late behind a READ of unknown length":                      {710052, 730181},
-		"a timer that runs out for one packet after the other":                         {720767},
+		"a timer that runs out for one packet after the other":                         {720767, 760077, 781119, 800309},
 		"a NAK for one of several queue pairs that look alike":                         {14074},
 		"a datagram that comes late near the first one":                                {522634},
 		"senders slowed down so much that they fall silent amid messages":              {410911},

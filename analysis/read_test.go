@@ -351,6 +351,31 @@ func TestMissingReadResponses(t *testing.T) {
 	})
 }
 
+func TestREADsOfWhichNobodyKnewTheLength(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "what follows a READ amid a message shows that its beginning is missing",
+			script: "A: 0! B: ack:0 A: read:1x? (first:4) mid:5 last:6! B: resp:1-3 ack:6",
+			want:   "gap@4 not_captured@4",
+		},
+		{
+			name:   "the beginning of a message behind a READ may come late",
+			script: "A: 0! B: ack:0 A: read:1x? (first:4) mid:5 last:6! 7 late:first:4 8! B: resp:1-3 ack:8",
+			want:   "gap@4 out_of_order@4",
+		},
+		{
+			name:   "a pass goes on over READs that were missing",
+			script: "A: 0! B: ack:0 A: read:4x? B: nak:1 A: read:1x? read:2x? read:3x? read:4x? B: ronly:1 ronly:2 ronly:3 ronly:4",
+			want:   "gap@1 lost_upstream@1-3 retransmission_nak@1-4",
+		},
+		{
+			name:   "of an answer that began before its length was known the rest is missing",
+			script: "A: 0! B: ack:0 A: read:1x3 B: rfirst:1 A: read:4x3 B: resp:4-6 A: +100 7! B: ack:7",
+			want:   "response_gap@2 response_not_captured@2-3",
+		},
+	})
+}
+
 func TestAREADCatchesUpWithResponsesThatNobodyTook(t *testing.T) {
 	var seen recent
 	for psn := ib.PSN(2); psn < 6; psn++ {

@@ -27,6 +27,7 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if e.done || e.refusedBy(&r.req.rec.pass) && p.PSN.Before(e.start) {
 		return
 	}
+	e.tookBefore(r, g)
 	e.done = true
 	if !e.known || !e.cursor.Before(e.end) {
 		e.skipped = !e.known && e.first == 0 && !e.resent && !(!p.IPv6 && g.rises(&g.rsp.ids))
@@ -55,6 +56,23 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	}
 	s.missResponses(r, g, e.cursor, e.end, p)
 	rd.notTwice(j)
+}
+
+// tookBefore finds how long the answer to a READ is that was not known, nor whose
+// responses they are, when the READ or its first response passed: of an answer that has
+// begun, the rest is missing.
+func (e *read) tookBefore(r, g *row) {
+	mtu := r.readMTU()
+	if e.known || e.resent || e.dmaLen == 0 || mtu == 0 {
+		return
+	}
+	end := e.start.Add(packets(e.dmaLen, mtu))
+	if e.catchUp(&g.rsp.recent, end); e.first == 0 && e.cursor != e.start {
+		e.first = e.time // or later: it does not matter how soon it came
+	}
+	if e.first != 0 {
+		e.known, e.end = true, end
+	}
 }
 
 // notTwice closes, with the READ at index j, those that nothing but the same responses
@@ -126,7 +144,7 @@ func (s *shard) missSkipped(r, g *row) {
 		if !e.skipped || !e.done || e.first != 0 || e.dmaLen == 0 || mtu == 0 {
 			continue
 		}
-		end := e.start.Add(int32(max(1, (min(e.dmaLen, 1<<31)+mtu-1)/mtu)))
+		end := e.start.Add(packets(e.dmaLen, mtu))
 		again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
 		if q.unaSet && q.una.After(end) && !slices.ContainsFunc(rd.list[j+1:], again) {
 			s.missResponses(r, g, e.start, end, &decode.Packet{PSN: e.start, Time: e.time, Frame: e.frame})

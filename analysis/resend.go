@@ -19,7 +19,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		s.judgeLate(r, p.Time)
 	}
 	s.lateAfterAll(r, p)
-	cause := s.cause(r, p)
+	cause, again := s.cause(r, p), s.timedOutAgain(r, p)
 	start := p.PSN
 	switch cause {
 	case RetransmittedNAK:
@@ -60,7 +60,10 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		rec.former = new(passInfo) // once in a row's life
 	}
 	*rec.former = rec.pass
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
+	if rec.needed == rec.pass.number {
+		rec.neededPass = rec.pass.begins()
+	}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: again && rec.pass.cause == cause || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -89,17 +92,17 @@ func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
 
 // passGoesOn reports whether the current resend pass goes on at the packet,
 // behind a READ of unknown length: it lies beyond that READ, had passed before
-// the pass began, and nothing that came since asks for a pass of its own.
+// the pass began or was missing then, and nothing that came since asks for a pass
+// of its own.
 func (s *shard) passGoesOn(r *row, p *decode.Packet) bool {
 	q := &r.req
 	if q.pass == 0 || p.PSN.Before(q.cur) || p.Time-q.last >= shortestTimer {
 		return false
 	}
-	e := q.recent.get(p.PSN)
-	if e == nil || e.frame() >= q.rec.pass.frame {
+	e, rec := q.recent.get(p.PSN), q.rec
+	if e == nil && rec.holes.openAt(p.PSN, -1) == nil || e != nil && e.frame() >= rec.pass.frame {
 		return false
 	}
-	rec := q.rec
 	return rec.reads.lastResponse <= q.last && max(rec.naks.last().frame, rec.rnr.frame) < q.lastFrame || s.cause(r, p) == RetransmittedUnknown
 }
 
@@ -182,7 +185,8 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 // askedAlone reports whether the packet goes on with the current resend pass only
 // because the NAK that came behind the packet before asks for the next one, as a
 // sender that repeats selectively is asked for one loss after the other; or because
-// a response that came behind it shows that the packet, a READ, lacks its own.
+// a response that came behind it shows that the packet, a READ, lacks its own; or
+// because its timer ran out once more.
 func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	q := &r.req
 	if q.pass == 0 || !p.PSN.Before(q.high) {
@@ -191,11 +195,27 @@ func (s *shard) askedAlone(r *row, p *decode.Packet) bool {
 	if rd := &q.rec.reads; q.passedOver(p) && rd.upset > q.last && rd.holes.openAt(p.PSN, -1) != nil {
 		return true
 	}
+	if s.timedOutAgain(r, p) {
+		return true
+	}
 	if r.bundle.turn[r.dir] == 0 {
 		return false
 	}
 	n := q.rec.naks.pending(p.PSN)
 	return n != nil && n.psn == p.PSN && n.frame > q.lastFrame && r.couldFollow(n, p)
+}
+
+// timedOutAgain reports whether the packet is sent again because the timer ran out for
+// it, although one packet before had been sent again just now, and all before it has been
+// acknowledged since: nobody who repeats all from there on would have waited that long.
+func (s *shard) timedOutAgain(r *row, p *decode.Packet) bool {
+	q := &r.req
+	pass := &q.rec.pass
+	if pass.sent != 1 || p.PSN.Before(q.cur) || !q.unaSet || q.una != p.PSN {
+		return false
+	}
+	once := p.PSN.After(q.cur) || pass.cause == RetransmittedTimeout && 2*(p.Time-q.covered) > pass.time-pass.last
+	return once && s.cause(r, p) == RetransmittedTimeout
 }
 
 // resent takes a request whose PSN was sent before, or fills a hole.

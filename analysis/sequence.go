@@ -57,10 +57,11 @@ type recovery struct {
 	// duplicate is when a request last passed that the receiver may have had
 	// already, and may answer again; 0 never.
 	duplicate  int64
-	lastResend int64    // when a request last passed again; 0 never
-	turnBefore int64    // the shortest turnaround before the last NAK was followed
-	needed     uint16   // the last pass whose first packet had not arrived before; 0 none
-	earlier    *earlier // requests that were sent again since; nil while none was
+	lastResend int64     // when a request last passed again; 0 never
+	turnBefore int64     // the shortest turnaround before the last NAK was followed
+	needed     uint16    // the last pass whose first packet had not arrived before; 0 none
+	neededPass firstSent // of that pass, once another one has begun
+	earlier    *earlier  // requests that were sent again since; nil while none was
 }
 
 // passInfo is the current resend pass.
@@ -88,6 +89,15 @@ type passInfo struct {
 	late            bool  // the answer had passed before, and may have come too late or never
 	waited          int64 // since then
 }
+
+// firstSent is the first packet of a pass.
+type firstSent struct {
+	frame       uint64
+	time, heard int64 // heard is when an answer first covered it; 0 not yet
+}
+
+// begins returns the first packet of a pass.
+func (p *passInfo) begins() firstSent { return firstSent{p.frame, p.time, p.heard} }
 
 // resend is a resent packet that no answer covers yet.
 type resend struct {
@@ -151,6 +161,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.newPass(r, p)
 		} else if ahead == 0 {
 			q.rec.reads.single(p.PSN)
+		} else if fresh && ahead > 0 && p.Op.Is(ib.IsMiddle|ib.IsLast) {
+			s.skip(r, p.PSN.Add(-1), p) // however long the READ, a message has begun behind it
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)
@@ -249,8 +261,11 @@ func (r *row) span(p *decode.Packet) (int32, bool) {
 	if mtu == 0 {
 		return 1, true
 	}
-	return int32(max(1, (min(p.DMALen, 1<<31)+mtu-1)/mtu)), true
+	return packets(p.DMALen, mtu), true
 }
+
+// packets is how many packets so many bytes take.
+func packets(n, mtu uint32) int32 { return int32(max(1, (min(n, 1<<31)+mtu-1)/mtu)) }
 
 // skip opens holes for the PSNs from cur up to the packet.
 func (s *shard) skip(r *row, from ib.PSN, p *decode.Packet) {

@@ -91,6 +91,21 @@ func TestHolesAndTheirFate(t *testing.T) {
 			want:   "gap@3 lost_upstream@3 retransmission_nak@3",
 		},
 		{
+			name:   "a timer that ran out again sends the next packet again, and skips nothing",
+			script: "A: 0! B: ack:0 A: 1! 2! 3! +5000 1! B: ack:1 A: +5000 2! B: ack:2 A: 4! B: nak:3 A: 3! B: ack:4",
+			want:   "lost_downstream@2-3 retransmission_nak@3 retransmission_timeout@1-2 timeout@1-2",
+		},
+		{
+			name:   "a timer that runs out behind what a NAK drew begins a pass of its own",
+			script: "A: 0! B: ack:0 A: 1! 2! 3! 4! B: nak:1 A: 1! B: ack:2 A: +5000 3! B: ack:3 A: +5000 4! B: ack:4",
+			want:   "unresolved_timeout@3 lost_downstream@1 retransmission_nak@1 retransmission_timeout@3-4 timeout@3-4",
+		},
+		{
+			name:   "a pass of a timer goes on after a pause that is none of its own",
+			script: "A: 0! B: ack:0 A: 1! 2! 3! +8000 1! B: ack:1 A: +2000 2! 4! B: nak:3 A: 3! 4! B: ack:4",
+			want:   "gap@3 lost_upstream@3 lost_downstream@2 retransmission_nak@3-4 retransmission_timeout@1-2 timeout@1",
+		},
+		{
 			name:   "a tail lost before the tap and sent again after a timeout looks like a first sending",
 			script: "A: 0-2! B: ack:2 A: (3!) +5000 3! B: ack:3",
 			want:   "",

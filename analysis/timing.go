@@ -132,13 +132,14 @@ func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
 	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}
-	return soon && (e.pass != rec.needed || e.pass == rec.pass.number && e.frame != rec.pass.frame && r.bundle.prompts[r.dir] > 0 && r.timely(&rec.pass))
-}
-
-// timely reports whether the first packet of a pass was answered no sooner than the
-// shortest round trip.
-func (r *row) timely(pass *passInfo) bool {
-	return pass.heard != 0 && !r.sooner(pass.time, pass.heard)
+	if !soon || e.pass != rec.needed {
+		return soon
+	}
+	first := rec.neededPass
+	if e.pass == rec.pass.number {
+		first = rec.pass.begins()
+	}
+	return e.frame != first.frame && r.bundle.prompts[r.dir] > 0 && first.heard != 0 && !r.sooner(first.time, first.heard)
 }
 
 // trail pairs the sendings of one packet with the answers to them. Where every

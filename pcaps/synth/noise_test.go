@@ -31,13 +31,15 @@ func TestSequencesByClocksThatDoNotTell(t *testing.T) {
 // what they are. All counts and findings are right.
 func TestOneFaultThatLooksLikeAnother(t *testing.T) {
 	for what, seeds := range map[string][]uint64{
-		"a receiver that kept what a resend repeats, or had it all":                    {300119, 301227, 410599, 510270, 520944},
+		"a receiver that kept what a resend repeats, or had it all":                    {300119, 301227, 410599, 510270, 520944, 710039},
 		"a NAK drawn by one of a burst, behind packets that came late, or by a resend": {301063, 410397, 520919, 611996},
 		"an ACK kept back since an earlier resend":                                     {410478, 411236},
 		"several late packets amid a resend pass":                                      {301285},
 		"a NAK for atomics that are answered before the requester goes back":           {300928},
 		"READ responses missing that an atomic's answer or a message count tell":       {300764, 31302},
-		"a READ whose length only its response, or the next request, tells":            {510164, 522707},
+		"a READ whose length only its response, or the next request, tells":            {510164, 522707, 720189},
+		"what is missing or late behind a READ of unknown length":                      {710052, 730181},
+		"a timer that runs out for one packet after the other":                         {720767, 760077, 781119, 800309},
 		"a NAK for one of several queue pairs that look alike":                         {14074},
 		"a datagram that comes late near the first one":                                {522634},
 		"senders slowed down so much that they fall silent amid messages":              {410911},

@@ -124,8 +124,7 @@ func (r *row) follows(before, p *decode.Packet) bool {
 	d := p.PSN.Sub(before.PSN)
 	span, known := r.span(before)
 	if !known {
-		const leastMTU = 256
-		return 0 < d && d <= int32(max(1, min(before.DMALen, 1<<31)/leastMTU+1))
+		return 0 < d && d <= packets(before.DMALen, leastMTU)
 	}
 	return d == span
 }

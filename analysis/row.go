@@ -192,7 +192,7 @@ func (r *row) mtuOn(ps []decode.Packet) {
 	}
 }
 
-func validMTU(n uint32) bool { return n >= 256 && n <= 4096 && n&(n-1) == 0 }
+func validMTU(n uint32) bool { return n >= leastMTU && n <= 4096 && n&(n-1) == 0 }
 
 // countMessage counts the first sending of a message's last packet.
 func (r *row) countMessage(p *decode.Packet) {

@@ -255,7 +255,7 @@ func (r *row) span(p *decode.Packet) (int32, bool) {
 		return 1, true
 	}
 	mtu := r.readMTU()
-	if !p.HasExt || (mtu == 0 && p.DMALen > 256) { // the smallest path MTU
+	if !p.HasExt || (mtu == 0 && p.DMALen > leastMTU) {
 		return 1, false
 	}
 	if mtu == 0 {
@@ -263,6 +263,9 @@ func (r *row) span(p *decode.Packet) (int32, bool) {
 	}
 	return packets(p.DMALen, mtu), true
 }
+
+// leastMTU is the smallest path MTU.
+const leastMTU = 256
 
 // packets is how many packets so many bytes take.
 func packets(n, mtu uint32) int32 { return int32(max(1, (min(n, 1<<31)+mtu-1)/mtu)) }

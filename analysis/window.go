@@ -46,7 +46,7 @@ func (r *row) sawRequest(p *decode.Packet) (back bool) {
 	span, _ := r.span(p)
 	end, atMost := p.PSN.Add(span), false
 	if p.Op.Is(ib.IsRead) && p.HasExt && r.readMTU() == 0 {
-		end, atMost = p.PSN.Add(int32(max(1, (min(p.DMALen, 1<<23)+255)/256))), true
+		end, atMost = p.PSN.Add(packets(min(p.DMALen, 1<<23), leastMTU)), true
 	}
 	w.endsRead(p)
 	if !w.set {

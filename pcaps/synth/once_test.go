@@ -28,6 +28,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"troubled", 720801, "", "of two queue pairs that did the same one alone sent again what an RNR NAK asked for"},
 		{"odd-faulty", 710002, "", "the answer that a capture begins amid goes on where the READ of another queue pair stands"},
 		{"odd-faulty", 720839, "", "a pass that goes on behind a READ, while its partner was not known, seemed to be copies"},
+		{"odd-faulty", 900688, "", "an ACK in a row seemed to be one of its requests, sent again for a NAK"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {

@@ -49,7 +49,7 @@ func (r *row) doubtful(ids *idOrder, p *decode.Packet) bool {
 	}
 	for i := range rec.tent {
 		t := &rec.tent[i]
-		if t.PSN != p.PSN || t.Op != p.Op || t.IPID != p.IPID || tagOf(t) != tagOf(p) {
+		if !maybeCopies(t, p) {
 			continue
 		}
 		if i == 0 && p.Time-t.Time > copyWithin && rec.naks.naming(p.PSN) != nil {
@@ -240,6 +240,11 @@ func (c *responses) like(p *decode.Packet) *sighting {
 		return e
 	}
 	return c.earlier.like(p)
+}
+
+// maybeCopies reports whether two packets of one row may be copies of one.
+func maybeCopies(a, b *decode.Packet) bool {
+	return a.PSN == b.PSN && a.Op == b.Op && a.IPID == b.IPID && tagOf(a) == tagOf(b)
 }
 
 // isLike reports whether the packet may be a further copy of the one seen.

@@ -94,7 +94,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 			return false // a pass goes on with it
 		}
 		newest = false
-		if h.packet.PSN != p.PSN || h.packet.Op != p.Op || h.packet.IPID != p.IPID || tagOf(&h.packet) != tagOf(p) {
+		if !maybeCopies(&h.packet, p) {
 			continue
 		}
 		told := !p.IPv6 && r.req.ids.tells(p.IPID)

@@ -50,11 +50,11 @@ func (q *requests) closedEarlier(first ib.PSN) bool {
 // goesOnBefore reports whether the current resend pass goes on at the packet, although
 // others of it seemed to pass that lie behind it, the first of them this one: they had
 // been missing in an earlier pass, and came late. So it is where nothing can have asked
-// for the packet since. What had been made of them is taken back.
+// for the packet since, and no ID tells. What had been made of them is taken back.
 func (s *shard) goesOnBefore(r *row, p *decode.Packet) bool {
 	q := &r.req
 	strays := q.cur.Sub(p.PSN)
-	if q.pass == 0 || strays > straysMax || !p.IPv6 && r.idsRise() {
+	if q.pass == 0 || strays > straysMax {
 		return false
 	}
 	e := q.recent.get(p.PSN)

@@ -71,7 +71,7 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 		Frames: fewFrames(append(ev.Frames, responses.Frames...)),
 		Values: map[string]int64{"late": late, "packets": of, "queue_pairs": int64(len(flows)), "longest_ns": longest, "half_below_ns": half},
 		Not:    "Not loss: each of them came on its own, without having been sent again, and drew no NAK.",
-		Advice: "Several paths carry one queue pair: adaptive routing, packet spraying, or a path that changed. Harmless where the receiver places packets out of order, as it does here; " +
+		Advice: "Several paths carry one queue pair: adaptive routing, packet spraying, or a path that changed. Harmless where the receiver places packets out of order" + placing(flows) + "; " +
 			"a receiver that goes back N would NAK. Compare with the fabric's load-balancing mode for this class.",
 		Filter: between(g.key),
 	}
@@ -88,6 +88,16 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 	out.Summary = fmt.Sprintf("%s from %s to %s came late, %s of those in %s%s: packets overtake each other on the way.",
 		report.Counted(late, "packet"), g.key.src, g.key.dst, report.Share(late, of), report.Counted(int64(len(flows)), "queue pair"), how)
 	return out
+}
+
+// placing says that a receiver places packets out of order where that shows. A late
+// packet that draws no NAK proves it only where nothing else was asked for again: a
+// receiver that waits for a lost packet sends no second NAK for what comes late.
+func placing(flows []*report.Flow) string {
+	if total(flows, func(f *report.Flow) int64 { return f.Retransmitted + f.ResponseRetransmitted }) > 0 {
+		return ""
+	}
+	return ", as it does here"
 }
 
 // doubtOrder weakens what is said of lateness in a capture that does not stand

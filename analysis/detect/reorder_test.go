@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -48,6 +49,26 @@ func TestReorderingIsJudgedByItsNAKs(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.desc, got, test.want)
+		}
+	}
+}
+
+func TestOnlyAReceiverThatAskedForNothingPlacesOutOfOrder(t *testing.T) {
+	for _, test := range []struct {
+		desc              string
+		requests, answers int64 // sent again
+		want              bool
+	}{
+		{"nothing was sent again", 0, 0, true},
+		{"a loss was repaired, and the receiver said nothing of the rest meanwhile", 7, 0, false},
+		{"READ responses came again", 0, 3, false},
+	} {
+		r := &report.Report{Flows: []report.Flow{{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 2, Transport: "RC",
+			RequestFrames: 100, Reordered: 5, Retransmitted: test.requests, ResponseRetransmitted: test.answers}}}
+		for _, f := range judgeReorder(r, nil) {
+			if got := strings.Contains(f.Advice, "as it does here"); got != test.want {
+				t.Errorf("%s: %s", test.desc, f.Advice)
+			}
 		}
 	}
 }

@@ -27,7 +27,7 @@ func sentAgain(frames []frame, mtu uint32, out map[key]int) {
 	newest := map[sequence]ib.PSN{}
 	seen := map[key]bool{}
 	for _, f := range frames {
-		if f.QP < 2 || f.Op.Is(ib.IsAck) || f.Op.Transport() == ib.UD || seen[f.key] && !f.IPv6 {
+		if f.QP < 2 || f.Op.Is(ib.IsAck) || f.Op.Transport() == ib.UD || seen[f.key] {
 			continue
 		}
 		seen[f.key] = true

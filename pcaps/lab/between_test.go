@@ -111,3 +111,28 @@ func TestSentAgain(t *testing.T) {
 		}
 	}
 }
+
+// IPv6 frames have no ID: what was sent again looks like what was sent first.
+func TestFramesThatLookAlikeAreNumbered(t *testing.T) {
+	at := func(psn ib.PSN, time int64) frame {
+		p := decode.Packet{Op: ib.Of(ib.RC, ib.WriteMiddle), QP: 17, PSN: psn, IPv6: true, PayloadLen: 1024, Time: time}
+		p.Src[15], p.Dst[15] = 1, 2
+		return frame{p, "h1", keyOf(&p)}
+	}
+	r := &recording{
+		scenario: &scenario{Net: network{Hosts: 2}, Taps: []tap{{"h1", 0}, {"s2", 0}}, Sample: sample{Points: []string{"s2"}}},
+		seen: map[string][]frame{
+			"h1": {at(1, 10), at(2, 20), at(3, 30), at(2, 50), at(3, 60)},
+			"s2": {at(1, 11), at(3, 31), at(3, 32), at(2, 51), at(3, 61)}, // the first 2 is lost, the first 3 doubled
+		},
+	}
+	r.number()
+	d := r.between()
+	if len(d) != 1 || d[0].LostTotal != 1 || d[0].Lost[0].PSN != 2 || d[0].Copies != 1 || d[0].Late != 0 {
+		t.Errorf("the difference is %+v", d)
+	}
+	rows := r.rows(&truth{Between: d})
+	if len(rows) != 1 || rows[0].Resent != 2 || rows[0].Copies != 1 || rows[0].LostBefore != 1 {
+		t.Errorf("the rows are %+v", rows[0])
+	}
+}

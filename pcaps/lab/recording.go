@@ -28,7 +28,8 @@ type frame struct {
 
 // A key is the same at all taps that a frame passes, and differs between any
 // two frames of one sender: Soft-RoCE numbers the IPv4 packets of each
-// destination, those sent again too. ECN is left out, since switches change it.
+// destination, those sent again too, and number does so with those of IPv6. ECN is
+// left out, since switches change it.
 type key struct {
 	src, dst   [16]byte
 	id         uint16
@@ -67,6 +68,7 @@ func (r *recording) read() error {
 			return err
 		}
 	}
+	r.number()
 	return nil
 }
 

@@ -71,6 +71,11 @@ type Limits struct {
 	// takes to drain: 64 MB, the whole memory of a usual switch, pass a link of
 	// 100 Gbit/s in 5 ms, and one of 25 in 20.
 	LongestQueue int64
+	// MarkingQueue is how many bytes a queue holds at most that marks no more than
+	// MarkedShare of the frames: it stands between its two thresholds, of which the
+	// higher one is a few MB at 400 Gbit/s, and less on slower links.
+	MarkingQueue int64
+	MarkedShare  float64
 	// ToldTogether is by how much, in ns, another sender may have been told earlier
 	// and still show how long a reaction takes to come through the queue.
 	ToldTogether int64
@@ -312,6 +317,8 @@ func Defaults(workers int) *Config {
 			IgnoredSent:         200_000,
 			IgnoredShare:        0.25,
 			LongestQueue:        20_000_000,
+			MarkingQueue:        8 << 20,
+			MarkedShare:         0.5,
 			ToldTogether:        20_000,
 			RateKept:            0.95,
 			SharedPort:          8,

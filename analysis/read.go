@@ -139,6 +139,9 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 	if rec.pass.cause == RetransmittedNAK && rec.pass.start == p.PSN {
 		return // a NAK asked for the READ itself, before it was answered
 	}
+	if rec.pass.cause != RetransmittedImplied && rd.lastPSN == p.PSN && p.Time-rd.lastResponse < r.reaction() {
+		return // a timer ran out, for no later answer tells of a loss, while this one was on its way
+	}
 	for i := range rd.list {
 		e := &rd.list[i]
 		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {

@@ -238,6 +238,11 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission_timeout@4 timeout@4 response_lost_downstream@4 response_retransmission@4",
 		},
 		{
+			name:   "a READ asked again while its response was on its way lost none that is known",
+			script: mtu + "A: read:2x1 B: +800 ronly:2 A: +100 read:2x1 B: ronly:2 A: 3! B: ack:3",
+			want:   "retransmission@2 response_retransmission@2",
+		},
+		{
 			name:   "of two losses behind the tap in one READ the first is knowable",
 			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
 			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",

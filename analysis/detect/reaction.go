@@ -246,11 +246,12 @@ func (r *reaction) Report(rep *report.Report) {
 }
 
 // fastest is how fast frames followed one another: all together in a window,
-// and in trains, which tell the rate of a link that is not filled. The link
-// brought at least that.
+// and in trains of one host, which tell the rate of a link that is not filled. A link
+// brought at least the latter, and where the tap sees one link, the former.
 type fastest struct {
 	window, bytes, most int64
-	train               struct{ frames, first, bytes, most int64 } // most is bytes in a window
+	src                 int32                                               // of the train
+	train               struct{ frames, first, bytes, longest, most int64 } // most is bytes in a window
 }
 
 // trainFrames is how many frames make a train: enough that two stamped alike do
@@ -262,6 +263,9 @@ func watchReaction(*analysis.Config) analysis.Watcher { return &fastest{} }
 func (w *fastest) Watch(ts []analysis.Train, _ analysis.Sorts) {
 	f := *w // what changes with each frame stays in registers
 	for i := range ts {
+		if ts[i].Src != f.src { // frames of many links follow one another as they like
+			f.src, f.train.frames = ts[i].Src, 0
+		}
 		for _, p := range ts[i].Packets {
 			length := int64(p.WireLen())
 			if n := p.Time >> rateWindow; n != f.window {
@@ -270,10 +274,11 @@ func (w *fastest) Watch(ts []analysis.Train, _ analysis.Sorts) {
 			}
 			f.bytes += length
 			if f.train.frames == 0 {
-				f.train.first, f.train.bytes = p.Time, -length // the first frame came before the time began
+				f.train.first, f.train.bytes, f.train.longest = p.Time, 0, 0
 			}
 			f.train.frames++
 			f.train.bytes += length
+			f.train.longest = max(f.train.longest, length)
 			if f.train.frames == trainFrames {
 				f.arrived(p.Time)
 			}
@@ -283,11 +288,12 @@ func (w *fastest) Watch(ts []analysis.Train, _ analysis.Sorts) {
 	*w = f
 }
 
-// arrived takes the time of a train's last frame.
+// arrived takes the time of a train's last frame. One frame came before that time
+// began, which may have been the longest: a short one can wait for nothing.
 func (w *fastest) arrived(ns int64) {
 	t := &w.train
 	if d := ns - t.first; d > 0 {
-		t.most = max(t.most, t.bytes<<rateWindow/d)
+		t.most = max(t.most, (t.bytes-t.longest)<<rateWindow/d)
 	}
 	t.frames = 0
 }
@@ -296,6 +302,6 @@ func (w *fastest) Report(r *report.Report) {
 	if w.most > 0 {
 		s := r.Section("reaction")
 		s.Measures = append(s.Measures, report.Measure{Name: "fastest_window", Unit: "bytes", Kind: report.Peak,
-			Help: "The most bytes in 33 µs: of all frames together, or of a train of eight at its speed.", Value: max(w.most, w.train.most)})
+			Help: "The most bytes in 33 µs: of all frames together, or of a train of eight of one host at its speed.", Value: max(w.most, w.train.most)})
 	}
 }

@@ -19,9 +19,10 @@ type toldRow struct {
 	frames                    []uint64
 	sent, before, late, after int64
 	wentOn                    bool
-	fellAt                    int64 // 0 never
-	earlier                   int64 // CNPs before the run
-	marked                    bool  // its data bears marks here
+	fellAt                    int64   // 0 never
+	earlier                   int64   // CNPs before the run
+	marks                     float64 // the share of its data that bears marks here
+	link                      float64 // bytes that the link brings in a window; 0 unknown
 	kept                      keptRate
 }
 
@@ -44,7 +45,7 @@ func (t *toldRow) rate() int64 {
 	return t.late
 }
 
-func toldRows(r *report.Report) []toldRow {
+func toldRows(r *report.Report, c *analysis.Config) []toldRow {
 	rows := r.Rows("reaction", "runs")
 	out := make([]toldRow, 0, len(rows))
 	for _, row := range rows {
@@ -57,16 +58,40 @@ func toldRows(r *report.Report) []toldRow {
 	if len(out) == 0 {
 		return nil
 	}
-	marks := map[[3]string]int64{}
+	marks := map[[3]string]float64{}
 	for i := range r.Flows {
 		if f := &r.Flows[i]; f.CE > 0 {
-			marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] += f.CE
+			marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] = float64(f.CE) / float64(max(1, f.DataFrames))
 		}
 	}
+	behind, before := linkWindows(r, c)
 	for i := range out {
-		out[i].marked = marks[[3]string{out[i].src, out[i].dst, out[i].qp}] > 0
+		x := &out[i]
+		x.marks, x.link = marks[[3]string{x.src, x.dst, x.qp}], behind
+		if x.marks == 0 {
+			x.link = before
+		}
 	}
 	return out
+}
+
+// linkWindows are what a link brings in a window, for data that is seen behind the
+// queue that marks it, and before that: as the user says, or else as was seen, mirror
+// copies left out. Behind a queue all frames in view may have come through one link.
+// A tap before it may see the links of many senders, of which each brings at least what
+// its host sends at its fastest.
+func linkWindows(r *report.Report, c *analysis.Config) (behind, before float64) {
+	if c.LinkRate > 0 {
+		told := c.LinkRate / 8e9 * windowNs
+		return told, told
+	}
+	once := originals(pointers(r.Flows))
+	behind = float64(r.Value("reaction", "fastest_window")) * once
+	before = float64(r.Value("incast", "peak_sent_10us")) / 10_000 * windowNs * once
+	if before == 0 {
+		before = behind
+	}
+	return behind, before
 }
 
 // judgeReaction looks for senders whose rate stays although they are told. It is
@@ -74,8 +99,7 @@ func toldRows(r *report.Report) []toldRow {
 // looks the same, and about rates that stay only as long as a queue before the
 // tap takes to drain.
 func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
-	told := toldRows(r)
-	link := linkWindow(r, c)
+	told := toldRows(r, c)
 	bySender := map[string][]toldRow{}
 	for _, t := range told {
 		bySender[t.src] = append(bySender[t.src], t)
@@ -87,12 +111,12 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 		for i := range bySender[src] {
 			t := &bySender[src][i]
 			switch {
-			case t.ignored(told, link, c) || t.outgrown(told, link, c) != nil:
+			case t.ignored(told, c) || t.outgrown(told, c) != nil:
 				kept++
 				if w := t.while(); worst == nil || w.sent > worst.sent {
 					worst = w
 				}
-			case t.resisted(told, link, c):
+			case t.resisted(told, c):
 				kept++
 				if worst == nil || t.sent > worst.sent {
 					worst = t
@@ -102,30 +126,27 @@ func judgeReaction(r *report.Report, c *analysis.Config) []report.Finding {
 			}
 		}
 		if kept > fell { // a host whose other queue pairs slow down can do it
-			out = append(out, worst.finding(r, told, kept, link, c))
+			out = append(out, worst.finding(r, told, kept, c))
 		}
 	}
 	return condense(out, "sender", cnpFilter)
 }
 
-// linkWindow is what the link brings in a window: as the user says, or else at
-// least the most that was seen in one, mirror copies left out.
-func linkWindow(r *report.Report, c *analysis.Config) float64 {
-	if c.LinkRate > 0 {
-		return c.LinkRate / 8e9 * windowNs
-	}
-	return float64(r.Value("reaction", "fastest_window")) * originals(pointers(r.Flows))
-}
-
 // ignored reports whether a long run of CNPs left the rate as it was. Where the
 // queue that marks lies before the tap, it hides the reaction for as long as it
 // takes to drain, so there something must tell that it has.
-func (t *toldRow) ignored(told []toldRow, link float64, c *analysis.Config) bool {
+func (t *toldRow) ignored(told []toldRow, c *analysis.Config) bool {
 	l := &c.Limits
 	t = t.while()
-	return t.length() >= l.IgnoredRun && t.cnps >= l.IgnoredCNPs && t.keeps(t.late, link, c) &&
-		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*link &&
-		(!t.marked || t.length() >= l.LongestQueue || t.outlasted(told, c))
+	return t.length() >= l.IgnoredRun && t.cnps >= l.IgnoredCNPs && t.keeps(t.late, c) &&
+		float64(t.sent)*windowNs >= float64(l.IgnoredSent)*t.link &&
+		(t.marks == 0 || t.length() >= l.LongestQueue || t.drained(c) || t.outlasted(told, c))
+}
+
+// drained reports whether more was sent in the run than a queue holds that marks only
+// some of what passes: a longer one would have marked all.
+func (t *toldRow) drained(c *analysis.Config) bool {
+	return t.marks <= c.Limits.MarkedShare && t.sent >= c.Limits.MarkingQueue
 }
 
 // outlasted reports whether the reaction of another sender to the same receiver,
@@ -141,20 +162,20 @@ func (t *toldRow) outlasted(told []toldRow, c *analysis.Config) bool {
 
 // outgrown returns the row of another sender to the same receiver, told as well,
 // whose fall had come through the queue that both share while this one's rate was
-// higher than before; or nil. That one was still told behind its fall, so that it
-// had not just sent all it had; where it was told earlier, what it took to fall
+// higher than before; or nil. That one went on or was still told behind its fall, so
+// that it had not just sent all it had; where it was told earlier, what it took to fall
 // must have passed for this one, too. As in resisted, only the first CNPs count.
-func (t *toldRow) outgrown(told []toldRow, link float64, c *analysis.Config) *toldRow {
+func (t *toldRow) outgrown(told []toldRow, c *analysis.Config) *toldRow {
 	l := &c.Limits
 	t = t.while()
-	if t.earlier > 0 || t.length() < l.ResistedRun || t.cnps < l.ResistedCNPs || !t.keeps(t.late, link, c) ||
-		float64(t.late) < l.ResistedRise*float64(t.before) || float64(t.late) < l.ResistedShare*link {
+	if t.earlier > 0 || t.length() < l.ResistedRun || t.cnps < l.ResistedCNPs || !t.keeps(t.late, c) ||
+		float64(t.late) < l.ResistedRise*float64(t.before) || float64(t.late) < l.ResistedShare*t.link {
 		return nil
 	}
 	for i := range told {
 		x := &told[i]
 		due := t.beside(x, c) || x.dst == t.dst && x.src != t.src && x.fellAt > t.first && t.length() >= x.fellAt-x.first+l.ResistedRun
-		if due && x.fellAt > 0 && x.fellAt <= t.last && x.fellAt < x.last && 2*x.late <= x.before {
+		if due && x.fellAt > 0 && x.fellAt <= t.last && (x.fell() || x.fellAt < x.last && 2*x.late <= x.before) {
 			return x
 		}
 	}
@@ -171,15 +192,15 @@ func (t *toldRow) beside(x *toldRow, c *analysis.Config) bool {
 // towards the same receiver, told as well, fell. Only the first CNPs that a
 // sender gets count, for DCQCN cuts by half at those; later its cuts may be
 // small for a while, and others make room for it.
-func (t *toldRow) resisted(told []toldRow, link float64, c *analysis.Config) bool {
+func (t *toldRow) resisted(told []toldRow, c *analysis.Config) bool {
 	l := &c.Limits
 	return t.earlier == 0 && t.length() >= l.ResistedRun && t.cnps >= l.ResistedCNPs && t.wentOn && t.late > t.before &&
-		float64(t.after) >= l.ResistedRise*float64(t.before) && float64(t.after) >= l.ResistedShare*link && t.keeps(t.after, link, c) && t.fallen(told, c) != nil
+		float64(t.after) >= l.ResistedRise*float64(t.before) && float64(t.after) >= l.ResistedShare*t.link && t.keeps(t.after, c) && t.fallen(told, c) != nil
 }
 
 // keeps reports whether a rate is neither small nor below the one before.
-func (t *toldRow) keeps(rate int64, link float64, c *analysis.Config) bool {
-	return link > 0 && t.before > 0 && float64(rate) >= c.Limits.RateKept*float64(t.before) && float64(rate) >= c.Limits.IgnoredShare*link
+func (t *toldRow) keeps(rate int64, c *analysis.Config) bool {
+	return t.link > 0 && t.before > 0 && float64(rate) >= c.Limits.RateKept*float64(t.before) && float64(rate) >= c.Limits.IgnoredShare*t.link
 }
 
 // fell reports whether the rate fell to half or less while the row went on.
@@ -198,14 +219,14 @@ func (t *toldRow) fallen(told []toldRow, c *analysis.Config) *toldRow {
 	return found
 }
 
-func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float64, c *analysis.Config) report.Finding {
+func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, c *analysis.Config) report.Finding {
 	other, rate, behind := t.fallen(told, c), t.rate(), int64(0)
-	if x := t.outgrown(told, link, c); x != nil && other == nil {
+	if x := t.outgrown(told, c); x != nil && other == nil {
 		other, behind = x, x.late
 	} else if other != nil {
 		behind = other.after
 	}
-	if t.ignored(told, link, c) || t.outgrown(told, link, c) != nil {
+	if t.ignored(told, c) || t.outgrown(told, c) != nil {
 		rate = t.late
 	}
 	bits := func(window int64) string { return report.BitRate(window, windowNs) }
@@ -218,7 +239,7 @@ func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float
 		Summary: fmt.Sprintf("%s does not slow down: %s within %s named its flow to %s QP %s, which had %s before them and went on with %s",
 			t.src, report.Counted(t.cnps, "CNP"), report.Duration(t.length()), t.dst, t.qp, bits(t.before), bits(rate)),
 		Not: fmt.Sprintf("Not a sender with little to send, whose rate needs no cut: it took %s of the link. Not a queue that drains before the tap: in that time it sent %s, more than cuts by half would have let out.",
-			report.Share(rate, int64(link)), report.Bytes(t.sent)),
+			report.Share(rate, int64(t.link)), report.Bytes(t.sent)),
 		Advice: "On " + t.src + " look whether the reaction point is on for this priority (roce_rp/enable, mlnx_qos, `mlxreg` ROCE_ACCL) and at rp_cnp_handled against rp_cnp_ignored; " +
 			"np_cnp_sent of " + t.dst + " should match. Congestion control by round trips (no DCQCN) leaves CNPs aside as well.",
 	}
@@ -228,7 +249,7 @@ func (t *toldRow) finding(r *report.Report, told []toldRow, kept int, link float
 	}
 	f.Filter = cmp.Or(f.Filter, cnpFilter+" && "+between(t.back()))
 	switch {
-	case !t.ignored(told, link, c):
+	case !t.ignored(told, c):
 		f.Not = "Not a sender with little to send: its rate rose. A sender that was not told for long slows down little at first, so that this is no proof."
 	case c.LinkRate > 0 || other != nil || t.late > t.before:
 		f.Confidence = report.Likely

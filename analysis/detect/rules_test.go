@@ -225,7 +225,7 @@ func TestBrokenTextsAreNoticed(t *testing.T) {
 
 // statedLimit is how a page states a threshold: "10 % (Limits.CEWarn)".
 var (
-	statedLimit = regexp.MustCompile(`([0-9.]+)( %| ms| µs)? \(Limits\.(\w+)\)`)
+	statedLimit = regexp.MustCompile(`([0-9.]+)( %| ms| µs| MiB)? \(Limits\.(\w+)\)`)
 	namedLimit  = regexp.MustCompile(`Limits\.(\w+)`)
 )
 
@@ -287,6 +287,8 @@ func inUnit(t *testing.T, v reflect.Value, unit string) string {
 		x /= 1e6
 	case " µs":
 		x /= 1e3
+	case " MiB":
+		x /= 1 << 20
 	}
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }

@@ -243,6 +243,11 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission@2 response_retransmission@2",
 		},
 		{
+			name:   "a READ was not answered before one that is asked again before it, and gets its first answer",
+			script: mtu + "A: 2 read:3x2 read:5x2 B: nak:2 A: (2) (read:3x2) read:5x2 +5000 2 read:3x2 B: ack:2 resp:3-4 A: read:5x2 7! B: resp:5-6 ack:7",
+			want:   "gap@2 lost_upstream@2-3 lost_downstream@2 retransmission_nak@5 retransmission_timeout@2-3,5 timeout@2",
+		},
+		{
 			name:   "of two losses behind the tap in one READ the first is knowable",
 			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
 			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",

@@ -51,7 +51,7 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 		// not answer. The request was lost behind the tap.
 		return
 	}
-	if e.first == 0 && p.PSN.Before(e.start) && rd.noneCompleted(p) {
+	if e.first == 0 && p.PSN.Before(e.start) && (rd.noneCompleted(p) || !(r.req.unaSet && p.PSN.Before(r.req.una))) {
 		return // what it waits behind is missing, and only what had been taken before is answered anew
 	}
 	s.missResponses(r, g, e.cursor, e.end, p)

@@ -174,6 +174,10 @@ func lossDownstream(f *report.Flow) report.Finding {
 	out.Not = "Not a needless resend: no answer came that was too early to be caused by it. One loss an episode is known: the receiver throws away what follows, so that further losses behind the first cannot be seen."
 	out.Advice = fmt.Sprintf("The drop lies between the tap and %s: compare the drop, discard and error counters of each port on that way (egress queue of the last switch first), and `ethtool -S` of %s: "+
 		"rx_discards_phy, rx_prio*_discards and out_of_sequence, which counts the episodes; packet_seq_err of %s should read the same.", f.Dst, f.Dst, f.Src)
+	if f.LostDownstream > 0 && f.ResponseLostDownstream == 0 && f.ReorderPrevails() {
+		out.Confidence = report.Possible
+		out.Not += " But most NAKs of this flow were drawn by packets that only came late (reorder.spurious-nak), and this may be one more of them."
+	}
 	if f.ICRCBad > 0 {
 		out.Summary += fmt.Sprintf(" %s of this flow had a bad ICRC here already, which a receiver drops.", report.Counted(f.ICRCBad, "frame"))
 		out.Advice = "Damage comes before the tap: see the ICRC finding. " + out.Advice

@@ -56,6 +56,24 @@ func TestLossOnEitherSideOfTheTap(t *testing.T) {
 	}
 }
 
+func TestAFewLossesAmongNeedlessNAKsAreOnlyPossible(t *testing.T) {
+	for _, test := range []struct {
+		desc                      string
+		lost, responses, needless int64
+		want                      report.Confidence
+	}{
+		{"no NAK was needless", 2, 0, 0, report.Likely},
+		{"losses prevail", 5, 0, 2, report.Likely},
+		{"needless NAKs prevail", 2, 0, 50, report.Possible},
+		{"lost READ responses draw no NAK", 0, 2, 50, report.Likely},
+	} {
+		f := lossDownstream(&report.Flow{Transport: "RC", LostDownstream: test.lost, ResponseLostDownstream: test.responses, NeedlessNAKs: test.needless})
+		if f.Confidence != test.want || (test.want == report.Possible) != strings.Contains(f.Not, "reorder.spurious-nak") {
+			t.Errorf("%s: %s, %s", test.desc, f.Confidence, f.Not)
+		}
+	}
+}
+
 func TestGapFramesLeavesOutTimeoutsOfUnknownCause(t *testing.T) {
 	w := newWire()
 	w.acked(0, 30)

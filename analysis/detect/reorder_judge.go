@@ -18,7 +18,7 @@ func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 		var late, naked []*report.Flow
 		for _, f := range g.flows {
 			switch {
-			case f.NeedlessNAKs > f.Lost(): // where losses prevail, a NAK thought needless is rather one more of them
+			case f.ReorderPrevails():
 				naked = append(naked, f)
 			case lateIn(f) > 0:
 				late = append(late, f)

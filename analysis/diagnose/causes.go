@@ -83,6 +83,11 @@ var causes = []cause{
 		"It stands out by the time that it makes others wait.", (*view).ofHost},
 	{"reorder.spurious-nak", []string{"reorder.path", "retransmit.spurious"},
 		"Late packets draw the NAKs.", (*view).sameRows},
+	{"reorder.spurious-nak", []string{"loss.downstream"},
+		"Late packets draw most of the NAKs, and may draw those that seem to ask for something lost.",
+		func(v *view, c, e *report.Finding) bool {
+			return e.Confidence == report.Possible && v.lies(e, (*report.Flow).ReorderPrevails) && v.sameRows(c, e)
+		}},
 	{"loss.ack", []string{"retransmit.timeout", "retransmit.spurious"},
 		"The timer runs out because the acknowledgement is lost.", (*view).sameConnection},
 	{"loss.downstream", []string{"retransmit.timeout", "cnp.without-ce"},

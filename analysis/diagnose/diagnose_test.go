@@ -43,6 +43,9 @@ func TestCausesAreJoined(t *testing.T) {
 		change(&f)
 		return f
 	}
+	late := []report.Flow{flow("10.0.0.1", "10.0.0.5", 9, 10, func(f *report.Flow) { f.NeedlessNAKs, f.LostDownstream = 40, 1 })}
+	needless := report.Finding{Rule: "reorder.spurious-nak", Severity: report.Warning, Flow: ref("10.0.0.1", "10.0.0.5", 9)}
+	possible := report.Finding{Rule: "loss.downstream", Severity: report.Warning, Confidence: report.Possible, Flow: ref("10.0.0.1", "10.0.0.5", 9)}
 	for _, test := range []struct {
 		desc     string
 		flows    []report.Flow
@@ -76,6 +79,10 @@ func TestCausesAreJoined(t *testing.T) {
 			{Rule: "mtu.blackhole", Severity: report.Critical, Host: "10.0.0.2", Toward: "10.0.0.9"},
 			{Rule: "retransmit.exhausted", Severity: report.Critical, Host: "10.0.0.1", Toward: "10.0.0.9"},
 		}, ""},
+		{"one loss among NAKs that late packets drew", late, []report.Finding{needless, possible}, "reorder.spurious-nak"},
+		{"a loss that is more than possible", late, []report.Finding{needless, with(possible, func(f *report.Finding) { f.Confidence = report.Likely })}, ""},
+		{"a loss in another flow", append(late, toNine...), []report.Finding{needless,
+			with(possible, func(f *report.Finding) { f.Flow = ref("10.0.0.1", "10.0.0.9", 1) })}, ""},
 		{"notifications without a NAK nearby are not explained by a loss", toNine, []report.Finding{
 			loss, {Rule: "cnp.without-ce", Severity: report.Notice, Flow: ref("10.0.0.9", "10.0.0.1", 2)},
 		}, ""},

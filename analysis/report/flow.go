@@ -123,6 +123,10 @@ func (f *Flow) Lost() int64 {
 	return f.LostUpstream + f.LostDownstream + f.ResponseLostUpstream + f.ResponseLostDownstream
 }
 
+// ReorderPrevails reports whether more NAKs were needless than packets were lost. Of
+// the rarer kind each may rather be one more of the other.
+func (f *Flow) ReorderPrevails() bool { return f.NeedlessNAKs > f.Lost() }
+
 // Resent returns how many packets of the row were sent again.
 func (f *Flow) Resent() int64 { return f.Retransmitted + f.ResponseRetransmitted }
 

@@ -291,6 +291,9 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 	i, start := rd.placeOf(p.PSN), p.PSN
 	if !p.Op.Is(ib.IsFirst | ib.IsOnly) {
 		start = start.Add(-1) // or one before that: the packet's own PSN is no request's
+		if rd.seen && rd.high.Before(p.PSN) {
+			s.missResponses(r, g, start, p.PSN, p) // sent before it, and not seen
+		}
 	}
 	rd.insert(i, read{start: start, cursor: p.PSN, time: p.Time, orphan: true})
 	return s.takeResponse(r, g, i, p)

@@ -122,6 +122,42 @@ func TestReads(t *testing.T) {
 	})
 }
 
+// TestAnswersToWhatTheCaptureDoesNotHold begins captures behind a READ.
+func TestAnswersToWhatTheCaptureDoesNotHold(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "one of the responses is late",
+			script: "B: rfirst:0 rmid:1 (rmid:2) rlast:3 late:rmid:2 A: read:4x2 B: resp:4-5",
+			want:   "response_gap@2 response_out_of_order@2",
+			cold:   true,
+		},
+		{
+			name:   "one of the responses is missing",
+			script: "B: rfirst:0 rmid:1 rlast:3 A: read:4x2 B: resp:4-5 A: read:6x2 B: resp:6-7",
+			want:   "response_gap@2 response_not_captured@2",
+			cold:   true,
+		},
+		{
+			name:   "the first response is late, as others before show",
+			script: "B: ronly:0 (rfirst:1) rlast:2 late:rfirst:1 A: read:3x2 B: resp:3-4",
+			want:   "response_gap@1 response_out_of_order@1",
+			cold:   true,
+		},
+		{
+			name:   "where none is before it the capture may have begun behind it",
+			script: "B: rlast:2 A: read:3x2 B: resp:3-4",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "they pass behind the first request, too",
+			script: "A: read:4x2 B: ronly:0 (rfirst:1) rmid:2 rlast:3 late:rfirst:1 resp:4-5",
+			want:   "response_gap@1 response_out_of_order@1",
+			cold:   true,
+		},
+	})
+}
+
 func TestResponsesToFlushAndAtomicWrite(t *testing.T) {
 	playScenes(t, []scene{
 		{

@@ -30,6 +30,9 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 720839, "", "a pass that goes on behind a READ, while its partner was not known, seemed to be copies"},
 		{"odd-faulty", 900688, "", "an ACK in a row seemed to be one of its requests, sent again for a NAK"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
+		{"healthy", 1100078, "", "a response came late to a READ that had passed before the capture began"},
+		{"healthy", 1200209, "", "IDs drawn at random, which had risen by chance in one queue pair, fell in another one"},
+		{"healthy", 1300091, "", "the first response to a READ that had passed before the capture began came late, behind the last one"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -122,6 +122,22 @@ func TestReads(t *testing.T) {
 	})
 }
 
+// TestREADsWhoseLengthIsKnownLater has the first answer in view show the path MTU.
+func TestREADsWhoseLengthIsKnownLater(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "their answer comes late behind that to the next one",
+			script: "A: read:0x2 read:2x2 read:4x1 B: resp:0-1 (rfirst:2) (rlast:3) ronly:4 late:rfirst:2 late:rlast:3 A: read:5x2 B: resp:5-6",
+			want:   "response_gap@2 response_out_of_order@2-3",
+		},
+		{
+			name:   "one behind them is missing, and its answer is not",
+			script: "A: read:0x1 (read:1x1) first:2 last:3! B: ronly:0 ronly:1 ack:3",
+			want:   "gap@1 not_captured@1",
+		},
+	})
+}
+
 // TestAnswersToWhatTheCaptureDoesNotHold begins captures behind a READ.
 func TestAnswersToWhatTheCaptureDoesNotHold(t *testing.T) {
 	playScenes(t, []scene{

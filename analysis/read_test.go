@@ -29,6 +29,11 @@ func TestReads(t *testing.T) {
 			want:   "retransmission_implied@3,5 response_gap@3 response_out_of_order@3 response_retransmission@3-4",
 		},
 		{
+			name:   "a response that came late, and is asked for again, comes again",
+			script: mtu + "A: read:2x2 4! B: rfirst:2 (rlast:3) ack:4 late:rlast:3 A: read:3x1 4! B: ronly:3 ack:4",
+			want:   "retransmission_implied@3-4 spurious_retransmission@4 response_gap@3 response_out_of_order@3 response_retransmission@3",
+		},
+		{
 			name:   "READ of unknown length expects nothing",
 			script: mtu + "A: read:2x? 5-6! B: resp:2-4 ack:6",
 			want:   "",

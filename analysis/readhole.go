@@ -245,6 +245,9 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
+			if !p.PSN.Before(rd.high) {
+				rd.high = p.PSN.Add(1)
+			}
 			rd.late = lateOne{set: !rises, again: p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
 		case fateLost:
 			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})

@@ -195,7 +195,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	learnt, before := false, r.minRTT()
 	psn := p.PSN
 	for range nakSearch {
-		psn = psn.Add(1)
+		psn = r.req.behind(psn)
 		e := r.req.recent.get(psn)
 		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
 			continue // lost before the tap, or overtaken by another one behind the missing
@@ -242,7 +242,7 @@ func apart(a, b int64) int64 { return max(a, b) - min(a, b) }
 // not: the next one, where that was lost as well, or one sent again, where the receiver
 // had kept what is behind that; 0 where there is none, or it came too late for that.
 func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
-	e, next := r.req.recent.get(psn), r.req.recent.get(psn.Add(1))
+	e, next := r.req.recent.get(psn), r.req.recent.get(r.req.behind(psn))
 	latest := nak.Time - (nak.Time-e.time)/2
 	switch again := r.req.rec.lastResend; {
 	case e.time < again && again <= latest:
@@ -256,6 +256,17 @@ func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
 // newestInOrder returns when the last request passed that did not come late: whichever
 // of those before drew a NAK, it did not pass later.
 func (r *row) newestInOrder() int64 { return max(r.req.lastFresh, r.req.rec.lastResend) }
+
+// behind returns the PSN of the request behind the one of a PSN: a READ uses those of its
+// responses.
+func (q *requests) behind(psn ib.PSN) ib.PSN {
+	for i := range q.rec.reads.list {
+		if e := &q.rec.reads.list[i]; e.known && e.start == psn {
+			return e.end
+		}
+	}
+	return psn.Add(1)
+}
 
 // nakSearch is how many packets behind the missing one may be missing as well.
 const nakSearch = 32

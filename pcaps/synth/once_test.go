@@ -43,6 +43,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"faulty", 1101234, "", "of two packets that may have drawn a NAK, the wrong one had passed about as long before as ACKs take, which were kept back"},
 		{"faulty", 1200769, "", "an ACK in a row seemed to be a request that its copy goes on behind"},
 		{"faulty", 1401031, "", "a timer ran out behind the one packet that a NAK had drawn, and what it sent seemed to be drawn by that, too"},
+		{"faulty", 1500111, "", "the last response so far came late, and seemed not to be sent before when it was sent again"},
+		{"faulty", 1500326, "", "a READ behind a lost packet, and its PSNs, hid which packet had drawn the NAK"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -151,8 +151,8 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 	}
 }
 
-// nameLate marks the PSN of a NAK in the holes that it closed late: nothing had asked for it
-// before, for that is asked for once.
+// nameLate marks the PSN of a NAK in the holes that its packet closed late: nothing had asked
+// for that before, for it is asked for once.
 func (hs *holes) nameLate(psn ib.PSN) {
 	for i := range hs.list {
 		if h := &hs.list[i]; h.fate == fateLate && h.has(psn) {

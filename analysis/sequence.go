@@ -226,7 +226,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 	} else {
 		if q.cur == p.PSN && q.known && !p.IPv6 && p.PSN != q.first {
 			r.learn(&q.ids, p.IPID)
-			q.ids.last = p.IPID
+			q.ids.last = p.IPID // nothing was sent behind it
 		}
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time

@@ -140,7 +140,7 @@ func (rd *reads) covering(r *row, p *decode.Packet) int {
 	best, dist := -1, int32(0)
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
-		if e.done || p.PSN.Before(e.cursor) || e.tooYoung(r, p) {
+		if e.done || p.PSN.Before(e.cursor) || p.PSN.After(e.cursor) && e.tooYoung(r, p) {
 			continue
 		}
 		if e.known && !p.PSN.Before(e.end) || !e.known && p.Op.Is(ib.IsFirst|ib.IsOnly) {

@@ -162,7 +162,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if q.passedOver(p) && !r.answeredSince(n, p) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
-	if n != nil && silence < s.patience(r)+slowReaction && r.atMost(p, n.time) >= r.soonestTurn() {
+	if n != nil && silence < s.patience(r)+slowReaction && !r.passedSince(n, p) {
 		return RetransmittedNAK // of which the first packets are missing
 	}
 	if q.unaSet && !q.una.Before(p.PSN) && silence < shortestTimer && q.behindAnswered(p.PSN) {
@@ -180,6 +180,13 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedTimeout
 	}
 	return RetransmittedUnknown
+}
+
+// passedSince reports whether the packet has passed since the NAK, and comes once more
+// sooner than any that a NAK drew.
+func (r *row) passedSince(n *nakInfo, p *decode.Packet) bool {
+	e := r.req.recent.get(p.PSN)
+	return e != nil && e.frame() > n.frame && r.atMost(p, n.time) < r.soonestTurn()
 }
 
 // askedAlone reports whether the packet goes on with the current resend pass only

@@ -32,7 +32,7 @@ type bundle struct {
 	// stepped back: it may be answered as often as it was sent. 0 never.
 	repeats [2]int64
 	// rising tells, by direction, that a sequence of that sender has shown IPv4
-	// IDs that rise from packet to packet.
+	// IDs that rise from packet to packet, and none since one that falls.
 	rising [2]bool
 	// certain tells, by direction, that prompt has a sample which is of no other packet.
 	certain [2]bool

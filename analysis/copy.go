@@ -216,8 +216,9 @@ func (c *responses) takeNew(g *row, p *decode.Packet) {
 		return
 	}
 	if p.PSN.After(c.high) { // one behind it may be late, which proves nothing of the IDs
-		c.ids.inOrder(p.IPID)
-		g.bundle.rising[g.dir] = g.bundle.rising[g.dir] || c.ids.rising() && !p.IPv6
+		if !p.IPv6 {
+			g.learn(&c.ids, p.IPID)
+		}
 		c.high = p.PSN
 	}
 	c.previous = c.ids.last

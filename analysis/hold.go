@@ -87,7 +87,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 		if h.mayAskFor(r, p) {
 			return false
 		}
-		if h.row != r {
+		if !h.asksIn(r) {
 			continue
 		}
 		if d := p.PSN.Sub(h.packet.PSN); newest && (r.follows(&h.packet, p) || 0 < d && d <= little && r.bundle.inOrder(i)) {
@@ -111,7 +111,7 @@ func (s *shard) copyOfHeld(r *row, p *decode.Packet) bool {
 func (b *bundle) inOrder(i int) bool {
 	h := &b.held[i]
 	for j := i - 1; j >= 0; j-- {
-		if before := &b.held[j]; before.row == h.row {
+		if before := &b.held[j]; before.asksIn(h.row) {
 			return h.row.follows(&before.packet, &h.packet)
 		}
 	}
@@ -143,6 +143,10 @@ func (s *shard) copyOfTaken(r *row, p *decode.Packet) bool {
 	return true
 }
 
+// asksIn reports whether what is held is a request of the row: a response there is to what
+// its partner asks for.
+func (h *heldPacket) asksIn(r *row) bool { return h.row == r && h.packet.Op.Is(ib.IsRequest) }
+
 // mayAskFor reports whether what is held is a NAK that may have drawn the packet in
 // the row.
 func (h *heldPacket) mayAskFor(r *row, p *decode.Packet) bool {
@@ -159,9 +163,9 @@ func (b *bundle) stillAsked(i int, p *decode.Packet) bool {
 	for j := i - 1; j >= 0; j-- {
 		h := &b.held[j]
 		switch {
-		case h.row == r && h.packet.PSN == p.PSN, h.row == r && !wentOn && h.packet.PSN.Add(1) != p.PSN:
+		case h.asksIn(r) && (h.packet.PSN == p.PSN || !wentOn && h.packet.PSN.Add(1) != p.PSN):
 			return false
-		case h.row == r:
+		case h.asksIn(r):
 			wentOn = true
 		case wentOn && h.mayAskFor(r, p):
 			return true

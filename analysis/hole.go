@@ -20,7 +20,7 @@ type hole struct {
 	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell
 	paused     bool // the capture may have paused before the packet that revealed it
-	ended      bool // a message ended with the late packet that closed it
+	ended      bool // a message ended with the packet that closed it
 }
 
 // closer is the resend or the late packet that closed a hole.

@@ -393,6 +393,7 @@ func (s *shard) noPass(r *row, p *decode.Packet) {
 func (s *shard) notResent(r *row, i int, p *decode.Packet) {
 	rec := r.req.rec
 	was, named := rec.holes.list[i].closer, rec.holes.list[i].naked
+	r.countEnd(&rec.holes.list[i])
 	s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
 	s.overturn(r, i, p, LostUpstream)
 	rec.doubts = slices.DeleteFunc(rec.doubts, func(d doubt) bool {

@@ -180,6 +180,12 @@ func TestLatePackets(t *testing.T) {
 func TestWhatPassedBeforeTheCapture(t *testing.T) {
 	scenes := []scene{
 		{
+			name:   "what came late behind a silence was asked for only then",
+			script: "A: 0! B: ack:0 +50 A: (1) 2 late:1 3! B: nak:1 A: 1-2 3! B: ack:1 ack:2 ack:3",
+			want:   "gap@1 out_of_order@1 needless_nak@1 retransmission_nak@1-3",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "a packet that others overtook later on, too",
 			script: "A: mid:5 mid:7 mid:8 (mid:9) mid:10 late:mid:9 (mid:11) mid:12 late:mid:11 last:13! B: ack:13",
 			want:   "gap@6,9,11 out_of_order@9,11",

@@ -151,6 +151,16 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 	}
 }
 
+// nameLate marks the PSN of a NAK in the holes that its packet closed late: nothing had asked
+// for that before, for it is asked for once.
+func (hs *holes) nameLate(psn ib.PSN) {
+	for i := range hs.list {
+		if h := &hs.list[i]; h.fate == fateLate && h.has(psn) {
+			h.naked = true
+		}
+	}
+}
+
 // doubt weighs a sequence NAK for a packet that the tap saw: it was lost
 // behind the tap, unless reordering explains the NAK.
 func (s *shard) doubt(r *row, p *decode.Packet) {
@@ -164,6 +174,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 			return
 		}
 		if e.flags&seenLate != 0 {
+			rec.holes.nameLate(p.PSN)
 			s.needless(r, &d)
 			return
 		}

@@ -1,8 +1,11 @@
 package analysis
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
+	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
@@ -28,6 +31,7 @@ func (s *shard) pair(r, g *row, by peerBy) {
 	r.peer, g.peer = g, r
 	r.peerQP, r.peerBy = g.qp, by
 	g.peerQP, g.peerBy = r.qp, by
+	s.answeredBefore(r, g)
 	if q := &r.req; q.started && !q.unaSet {
 		first, frame := q.begins()
 		s.heardBefore(r, g, first, frame)
@@ -62,6 +66,48 @@ func (s *shard) heardBefore(r, g *row, first ib.PSN, frame uint64) {
 			return needless
 		})
 	}
+}
+
+// answeredBefore takes the READ responses in g that passed while nothing in view could have
+// asked for them, in the order in which they came: one may be late, or missing.
+func (s *shard) answeredBefore(r, g *row) {
+	end := g.rsp.high.Add(1)
+	if r.win.set {
+		end = r.win.first
+	}
+	until := r.seenSince(g)
+	var before []decode.Packet // with no ID where there is none: that does not rise
+	for psn := end.Add(-beforeFirst); psn != end; psn = psn.Add(1) {
+		if e := g.rsp.recent.get(psn); e != nil && e.frame() < until && e.op().Is(ib.IsReadResponse) {
+			before = append(before, decode.Packet{Op: e.op(), PSN: psn, IPID: e.id(), Time: e.time, Frame: e.frame()})
+		}
+	}
+	slices.SortFunc(before, func(a, b decode.Packet) int { return cmp.Compare(a.Frame, b.Frame) })
+	c := &g.rsp
+	last, previous := c.ids.last, c.previous
+	for i := range before {
+		p := &before[i]
+		if c.previous = c.ids.last; i == 0 {
+			c.ids.last, c.previous = p.IPID, p.IPID-1<<14
+		}
+		c.ids.newest(p.IPID, g.rises(&c.ids))
+		s.readResponse(r, g, p)
+	}
+	c.ids.last, c.previous = last, previous
+}
+
+// seenSince returns the frame of the row's first request in view, or that of the first
+// packet that waits to be taken, here or in g.
+func (r *row) seenSince(g *row) uint64 {
+	frame := uint64(math.MaxUint64)
+	if r.req.started {
+		_, frame = r.req.begins()
+	}
+	held := r.bundle.held
+	if i := slices.IndexFunc(held, func(h heldPacket) bool { return h.row == r || h.row == g }); i >= 0 {
+		frame = min(frame, held[i].packet.Frame)
+	}
+	return frame
 }
 
 // begins returns the PSN and the frame of the row's first request in view.

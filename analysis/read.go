@@ -187,8 +187,12 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	if i < 0 {
 		i = rd.neverAnswered(p.PSN)
 	}
+	if i < 0 && s.lateToSkipped(r, g, p) {
+		v, _ := s.lateResponse(r, g, p)
+		return v
+	}
 	if i < 0 {
-		i = rd.covering(p)
+		i = rd.covering(r, p)
 	}
 	if i < 0 {
 		return s.orphan(r, g, p)
@@ -294,9 +298,22 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 	i, start := rd.placeOf(p.PSN), p.PSN
 	if !p.Op.Is(ib.IsFirst | ib.IsOnly) {
 		start = start.Add(-1) // or one before that: the packet's own PSN is no request's
+		if rd.seen && rd.high.Before(p.PSN) {
+			s.missResponses(r, g, start, p.PSN, p) // sent before it, and not seen
+		}
+	} else if r.req.passedUnseen(start) {
+		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: start, Time: p.Time, Frame: p.Frame})
+		s.emit(Event{Kind: NotCaptured, Count: 1, Flow: r.id, PSN: start, Time: p.Time, Frame: p.Frame})
 	}
 	rd.insert(i, read{start: start, cursor: p.PSN, time: p.Time, orphan: true})
 	return s.takeResponse(r, g, i, p)
+}
+
+// passedUnseen reports whether the request of a PSN passed unseen among the others, where
+// an answer shows that there was one: behind a READ of unknown length no hole does.
+func (q *requests) passedUnseen(psn ib.PSN) bool {
+	return q.started && !psn.Before(q.first) && psn.Before(q.high) && q.recent.get(psn) == nil &&
+		!slices.ContainsFunc(q.rec.holes.list, func(h hole) bool { return h.has(psn) })
 }
 
 // placeOf returns where a READ whose request was not seen belongs: before those

@@ -29,6 +29,11 @@ func TestReads(t *testing.T) {
 			want:   "retransmission_implied@3,5 response_gap@3 response_out_of_order@3 response_retransmission@3-4",
 		},
 		{
+			name:   "a response that came late, and is asked for again, comes again",
+			script: mtu + "A: read:2x2 4! B: rfirst:2 (rlast:3) ack:4 late:rlast:3 A: read:3x1 4! B: ronly:3 ack:4",
+			want:   "retransmission_implied@3-4 spurious_retransmission@4 response_gap@3 response_out_of_order@3 response_retransmission@3",
+		},
+		{
 			name:   "READ of unknown length expects nothing",
 			script: mtu + "A: read:2x? 5-6! B: resp:2-4 ack:6",
 			want:   "",
@@ -118,6 +123,58 @@ func TestReads(t *testing.T) {
 			name:   "a READ response of one packet proves a larger path MTU",
 			script: "A: read:0x2 B: ronly:0 A: 1! B: ack:1",
 			want:   "",
+		},
+	})
+}
+
+// TestREADsWhoseLengthIsKnownLater has the first answer in view show the path MTU.
+func TestREADsWhoseLengthIsKnownLater(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "their answer comes late behind that to the next one",
+			script: "A: read:0x2 read:2x2 read:4x1 B: resp:0-1 (rfirst:2) (rlast:3) ronly:4 late:rfirst:2 late:rlast:3 A: read:5x2 B: resp:5-6",
+			want:   "response_gap@2 response_out_of_order@2-3",
+		},
+		{
+			name:   "one behind them is missing, and its answer is not",
+			script: "A: read:0x1 (read:1x1) first:2 last:3! B: ronly:0 ronly:1 ack:3",
+			want:   "gap@1 not_captured@1",
+		},
+	})
+}
+
+// TestAnswersToWhatTheCaptureDoesNotHold begins captures behind a READ.
+func TestAnswersToWhatTheCaptureDoesNotHold(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "one of the responses is late",
+			script: "B: rfirst:0 rmid:1 (rmid:2) rlast:3 late:rmid:2 A: read:4x2 B: resp:4-5",
+			want:   "response_gap@2 response_out_of_order@2",
+			cold:   true,
+		},
+		{
+			name:   "one of the responses is missing",
+			script: "B: rfirst:0 rmid:1 rlast:3 A: read:4x2 B: resp:4-5 A: read:6x2 B: resp:6-7",
+			want:   "response_gap@2 response_not_captured@2",
+			cold:   true,
+		},
+		{
+			name:   "the first response is late, as others before show",
+			script: "B: ronly:0 (rfirst:1) rlast:2 late:rfirst:1 A: read:3x2 B: resp:3-4",
+			want:   "response_gap@1 response_out_of_order@1",
+			cold:   true,
+		},
+		{
+			name:   "where none is before it the capture may have begun behind it",
+			script: "B: rlast:2 A: read:3x2 B: resp:3-4",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "they pass behind the first request, too",
+			script: "A: read:4x2 B: ronly:0 (rfirst:1) rmid:2 rlast:3 late:rfirst:1 resp:4-5",
+			want:   "response_gap@1 response_out_of_order@1",
+			cold:   true,
 		},
 	})
 }

@@ -133,23 +133,55 @@ func (e *read) refusedBy(pass *passInfo) bool {
 	return e.first == 0 && !e.resent && pass.cause == RetransmittedNAK && e.time < pass.time && !e.start.Before(pass.start)
 }
 
-// missSkipped opens, at the end, holes for the responses to READs that seemed to be refused,
-// or of which nobody knew how many packets answer them: they were answered, for an answer
-// to what was asked behind them has passed, and they were not asked again.
+// missSkipped opens, at the end, holes for the responses to READs that were passed over: they
+// were answered, for an answer to what was asked behind them has passed.
 func (s *shard) missSkipped(r, g *row) {
 	q := &r.req
-	rd, mtu := &q.rec.reads, r.readMTU()
+	rd := &q.rec.reads
 	for j := range rd.list {
 		e := &rd.list[j]
-		if !e.skipped || !e.done || e.first != 0 || e.dmaLen == 0 || mtu == 0 {
-			continue
-		}
-		end := e.start.Add(packets(e.dmaLen, mtu))
-		again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
-		if q.unaSet && q.una.After(end) && !slices.ContainsFunc(rd.list[j+1:], again) {
-			s.missResponses(r, g, e.start, end, &decode.Packet{PSN: e.start, Time: e.time, Frame: e.frame})
+		if end, ok := rd.passedOver(j, r.readMTU()); ok && e.skipped && q.unaSet && q.una.After(end) {
+			s.missAnswer(r, g, e, end)
 		}
 	}
+}
+
+// lateToSkipped opens such a hole where a response comes that is in it.
+func (s *shard) lateToSkipped(r, g *row, p *decode.Packet) bool {
+	rd := &r.req.rec.reads
+	if slices.ContainsFunc(rd.holes.list, func(h hole) bool { return h.has(p.PSN) }) {
+		return false // it has come already
+	}
+	for j := range rd.list {
+		e := &rd.list[j]
+		end, ok := rd.passedOver(j, r.readMTU())
+		if !ok || p.PSN.Before(e.start) || !p.PSN.Before(end) || !e.skipped && !g.sentBefore(&g.rsp.ids, p) {
+			continue
+		}
+		s.missAnswer(r, g, e, end)
+		h := &rd.holes.list[len(rd.holes.list)-1]
+		h.upto, h.before, h.after = e.start, p.IPID, g.rsp.ids.last // nothing in it has passed
+		return true
+	}
+	return false
+}
+
+// passedOver returns where the answer ends to the READ at index j, which seemed to be refused,
+// or of which nobody knew how many packets answer it, when one came to what was asked behind
+// it. It reports false where it is no such READ, or was asked again.
+func (rd *reads) passedOver(j int, mtu uint32) (end ib.PSN, ok bool) {
+	e := &rd.list[j]
+	if !e.done || e.first != 0 || e.resent || e.dmaLen == 0 || mtu == 0 {
+		return 0, false
+	}
+	again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
+	return e.start.Add(packets(e.dmaLen, mtu)), !slices.ContainsFunc(rd.list[j+1:], again)
+}
+
+// missAnswer opens a hole in the place of the whole answer to a READ that was passed over.
+func (s *shard) missAnswer(r, g *row, e *read, end ib.PSN) {
+	e.skipped = false
+	s.missResponses(r, g, e.start, end, &decode.Packet{PSN: e.start, Time: e.time, Frame: e.frame})
 }
 
 // missResponses opens a hole in the responses.
@@ -213,6 +245,9 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
+			if !p.PSN.Before(rd.high) {
+				rd.high = p.PSN.Add(1)
+			}
 			rd.late = lateOne{set: !rises, again: p.PSN.Before(h.upto), psn: p.PSN, time: p.Time, frame: p.Frame, ref: h.frame}
 		case fateLost:
 			s.emit(Event{Kind: ResponseLostUpstream, Count: -1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})

@@ -57,10 +57,10 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	return found
 }
 
-// tooYoung reports whether a response comes too soon behind a READ, which nothing has
-// answered, to begin its answer: it was under way, late, when the READ passed.
+// tooYoung reports whether a response comes too soon behind a READ asked again, which
+// nothing has answered, to be of its answer: it was under way when the READ passed.
 func (e *read) tooYoung(r *row, p *decode.Packet) bool {
-	return e.resent && e.first == 0 && e.start == p.PSN && r.soon(e.time, p.Time, false)
+	return e.resent && e.first == 0 && r.soon(e.time, p.Time, false)
 }
 
 // took reports whether a response was taken for another READ than the one at index i.
@@ -136,11 +136,11 @@ func (rd *reads) reopen(psn ib.PSN) int {
 
 // covering returns the READ whose responses have come closest to the packet's
 // PSN without reaching it, or -1.
-func (rd *reads) covering(p *decode.Packet) int {
+func (rd *reads) covering(r *row, p *decode.Packet) int {
 	best, dist := -1, int32(0)
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
-		if e.done || p.PSN.Before(e.cursor) {
+		if e.done || p.PSN.Before(e.cursor) || p.PSN.After(e.cursor) && e.tooYoung(r, p) {
 			continue
 		}
 		if e.known && !p.PSN.Before(e.end) || !e.known && p.Op.Is(ib.IsFirst|ib.IsOnly) {

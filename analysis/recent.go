@@ -251,6 +251,17 @@ func (o *idOrder) step(d int16) {
 	}
 }
 
+// learn takes the ID of a packet that follows its predecessor in one of the row's sequences:
+// what it shows of the sender's IDs, it shows of those of its other sequences.
+func (r *row) learn(o *idOrder, id uint16) {
+	switch o.inOrder(id); {
+	case o.rising():
+		r.bundle.rising[r.dir] = true
+	case int16(id-o.last) < 0:
+		r.bundle.rising[r.dir] = false // until one shows it again
+	}
+}
+
 // newest keeps the ID of the packet sent last.
 func (o *idOrder) newest(id uint16, rises bool) {
 	if !rises || int16(id-o.last) > 0 {

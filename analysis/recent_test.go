@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -154,6 +155,38 @@ func TestOneRowShowsForAllThatASenderNumbers(t *testing.T) {
 	if got, want := o.text(), "A2:gap@50 A2:out_of_order@50"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// TestIDsThatRoseByChance lets the IDs of a sender that draws them rise some times in a row.
+func TestIDsThatRoseByChance(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		ids          []uint16
+	}{
+		{"the next one falls by a little", "A: 0-6 7! B: ack:7", []uint16{100, 1100, 2100, 3100, 4100, 5100, 4000, 9000}},
+		{"so it does where they have risen for long", "A: 0-39 40! B: ack:40", falling(40, 39, 1000)},
+		{"another one's, of the same sender", "A: 0-6 A2: 50-51 52!", []uint16{100, 1100, 2100, 3100, 4100, 5100, 50_000, 20_000, 19_000, 18_000}},
+	} {
+		s := newScript(scattered, 100).say(c.script)
+		for i, id := range c.ids {
+			s.packets[i].IPID = id
+		}
+		if o := s.play(); strings.Contains(o.text(), "out_of_order") {
+			t.Errorf("%s: got %s", c.name, o.text())
+		}
+	}
+}
+
+// falling returns n IDs that rise, but for the one at an index, which falls by so much, and
+// those behind it, which rise from there.
+func falling(n, at int, by uint16) []uint16 {
+	ids := make([]uint16, n)
+	for i := range ids {
+		if ids[i] = 5000 + uint16(i); i >= at {
+			ids[i] -= by
+		}
+	}
+	return ids
 }
 
 func TestASightingIsSmallAndKeepsAll(t *testing.T) {

@@ -162,7 +162,7 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 	if q.passedOver(p) && !r.answeredSince(n, p) && silence < s.patience(r)+slowReaction {
 		return RetransmittedImplied
 	}
-	if n != nil && silence < s.patience(r)+slowReaction {
+	if n != nil && silence < s.patience(r)+slowReaction && !r.passedSince(n, p) {
 		return RetransmittedNAK // of which the first packets are missing
 	}
 	if q.unaSet && !q.una.Before(p.PSN) && silence < shortestTimer && q.behindAnswered(p.PSN) {
@@ -180,6 +180,13 @@ func (s *shard) cause(r *row, p *decode.Packet) EventKind {
 		return RetransmittedTimeout
 	}
 	return RetransmittedUnknown
+}
+
+// passedSince reports whether the packet has passed since the NAK, and comes once more
+// sooner than any that a NAK drew.
+func (r *row) passedSince(n *nakInfo, p *decode.Packet) bool {
+	e := r.req.recent.get(p.PSN)
+	return e != nil && e.frame() > n.frame && r.atMost(p, n.time) < r.soonestTurn()
 }
 
 // askedAlone reports whether the packet goes on with the current resend pass only
@@ -214,7 +221,7 @@ func (s *shard) timedOutAgain(r *row, p *decode.Packet) bool {
 	if pass.sent != 1 || p.PSN.Before(q.cur) || !q.unaSet || q.una != p.PSN {
 		return false
 	}
-	once := p.PSN.After(q.cur) || pass.cause == RetransmittedTimeout && 2*(p.Time-q.covered) > pass.time-pass.last
+	once := p.PSN.After(q.cur) || pass.cause != RetransmittedTimeout || 2*(p.Time-q.covered) > pass.time-pass.last
 	return once && s.cause(r, p) == RetransmittedTimeout
 }
 
@@ -305,6 +312,7 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bo
 			continue
 		}
 		s.promote(r, &piece)
+		piece.ended = p.Op.Is(ib.IsLast | ib.IsOnly)
 		piece.fate, piece.closer = fateLost, closer{p.Time, p.Frame, kind, r.req.rec.turnBefore}
 		closed = append(closed, piece)
 		s.emit(Event{Kind: LostUpstream, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})

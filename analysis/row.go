@@ -201,6 +201,14 @@ func (r *row) countMessage(p *decode.Packet) {
 	}
 }
 
+// countEnd counts the message that ends with what closed a hole, and was not sent again
+// after all: behind a hole of the first pass it was the first sending.
+func (r *row) countEnd(h *hole) {
+	if h.ended && h.pass == 0 {
+		r.count.Messages++
+	}
+}
+
 // report returns the row as it stands.
 func (r *row) report() report.Flow {
 	f := r.count.report()

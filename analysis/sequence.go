@@ -139,13 +139,19 @@ func (s *shard) request(r *row, p *decode.Packet) Verdict {
 	if s.isCopy(r, &q.recent, &q.ids, p) {
 		return Copy
 	}
-	if r.sentBefore(&q.ids, p) {
+	if r.sentBefore(&q.ids, p) && !q.goesOn(p) {
 		return s.belated(r, p, span)
 	}
 	if q.rec != nil && len(q.rec.tent) > 0 && !s.settle(r, p) {
 		return 0
 	}
 	return s.advance(r, p, span, known)
+}
+
+// goesOn reports whether the packet is the next one of the first pass, which cannot have
+// been sent before the one that it follows: if its ID is lower, IDs do not rise.
+func (q *requests) goesOn(p *decode.Packet) bool {
+	return q.pass == 0 && q.known && p.PSN == q.cur && p.PSN == q.high
 }
 
 // advance places a packet that was sent after all before it.
@@ -219,10 +225,8 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 		s.resent(r, p, span)
 	} else {
 		if q.cur == p.PSN && q.known && !p.IPv6 && p.PSN != q.first {
-			q.ids.inOrder(p.IPID)
-			if q.ids.rising() {
-				r.bundle.rising[r.dir] = true
-			}
+			r.learn(&q.ids, p.IPID)
+			q.ids.last = p.IPID // nothing was sent behind it
 		}
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time

@@ -75,11 +75,11 @@ func (b *bundle) sentAgainFor(nak *heldPacket) (found *row) {
 // wentBack reports whether a request that waits steps back.
 func (b *bundle) wentBack(i int) bool {
 	h := &b.held[i]
-	if !h.packet.Op.Is(ib.IsRequest) {
-		return false // a response in the row is to what its partner asks for
+	if !h.asksIn(h.row) {
+		return false
 	}
 	for j := i - 1; j >= max(0, i-backLooks); j-- {
-		if x := &b.held[j]; x.row == h.row && x.packet.Op.Is(ib.IsRequest) {
+		if x := &b.held[j]; x.asksIn(h.row) {
 			return !x.packet.PSN.Before(h.packet.PSN)
 		}
 	}

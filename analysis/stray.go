@@ -109,6 +109,7 @@ func (s *shard) takeStray(r *row, e *sighting) {
 	rec := r.req.rec
 	stray := decode.Packet{PSN: e.psn(), Time: e.time, Frame: e.frame()}
 	if i := rec.closedBy(e); i >= 0 {
+		r.countEnd(&rec.holes.list[i])
 		s.emit(Event{Kind: rec.holes.list[i].closer.kind, Count: -1, Flow: r.id, PSN: stray.PSN, Time: stray.Time, Frame: stray.Frame})
 		s.overturn(r, i, &stray, LostUpstream)
 		return

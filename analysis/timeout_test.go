@@ -25,6 +25,11 @@ func TestTimeouts(t *testing.T) {
 			want:   "lost_downstream@3 retransmission_nak@3-5 retransmission_timeout@0-5 timeout@0",
 		},
 		{
+			name:   "a timer runs out behind the one packet that a NAK drew",
+			script: "A: 0-4 5! B: nak:2 A: 2 B: ack:2 A: +20000 3 B: ack:4 A: +20000 5! B: ack:5",
+			want:   "unresolved_timeout@3 lost_downstream@2 retransmission_nak@2 retransmission_timeout@3,5 timeout@3,5",
+		},
+		{
 			name:   "a timeout while the answer is on its way was needless",
 			script: "A: 0-5! +5000 0! B: +-8 ack:5 A: 6! B: ack:6",
 			want:   "retransmission_timeout@0 spurious_retransmission@0 needless_timeout@0 timeout@0",

@@ -7,10 +7,16 @@ import (
 
 // turnaround is the least time from a NAK at the tap to the resend it draws.
 func (r *row) turnaround() int64 {
-	if turn := r.bundle.turn[r.dir]; turn > 0 {
-		return turn - turn/8
+	if turn := r.soonestTurn(); turn > 0 {
+		return turn
 	}
 	return max(2*r.minRTT(), 3_000)
+}
+
+// soonestTurn is what the tap has seen of that; 0 where it has seen none.
+func (r *row) soonestTurn() int64 {
+	turn := r.bundle.turn[r.dir]
+	return turn - turn/8
 }
 
 // patience is how long a reaction to what the wire shows may take: silence
@@ -99,12 +105,12 @@ func (s *shard) learnPrompt(r *row, rtt int64, sure bool) {
 // is known well enough. What an ACK is kept back for may be an earlier packet, so that
 // it comes as soon as one that was sent at once.
 func (r *row) soon(sent, t int64, nak bool) bool {
-	rtt, noise := r.minRTT(), r.noise()
+	rtt, prompt, noise := r.minRTT(), r.bundle.prompt[r.dir], r.noise()
 	switch {
-	case r.bundle.prompts[r.dir] > 0:
-		rtt = min(rtt, r.bundle.prompt[r.dir])
+	case r.bundle.prompts[r.dir] > 0 || nak && same(prompt, rtt):
+		rtt = min(rtt, prompt)
 	case nak:
-		rtt = min(rtt, r.bundle.prompt[r.dir]) * 2 / 3
+		rtt = min(rtt, prompt) * 2 / 3
 	}
 	return r.knowsRTT() && t-sent+noise < (rtt-noise)*3/4
 }
@@ -173,7 +179,7 @@ func (t *trail) answered(p *decode.Packet) int64 {
 		return 0
 	}
 	a, b := t.acks[0]-t.sends[0], t.acks[1]-t.sends[1]
-	if a <= 0 || b <= 0 || max(a, b)-min(a, b) > a/16 {
+	if a <= 0 || b <= 0 || apart(a, b) > a/16 {
 		return 0
 	}
 	return max(a, b) // a duplicate of another packet may draw the second answer
@@ -189,7 +195,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 	learnt, before := false, r.minRTT()
 	psn := p.PSN
 	for range nakSearch {
-		psn = psn.Add(1)
+		psn = r.req.behind(psn)
 		e := r.req.recent.get(psn)
 		if e == nil && r.req.rec.holes.openAt(psn, -1) != nil || e != nil && e.flags&(seenResent|seenLate) == seenLate {
 			continue // lost before the tap, or overtaken by another one behind the missing
@@ -205,7 +211,7 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 		}
 		if rtt < r.minRTT()*5/4 {
 			other := r.mayHaveDrawn(p, psn)
-			sure := other == 0 || r.isRoundTrip(rtt, before) || p.Time-r.newestInOrder() >= rtt-rtt/8
+			sure := other == 0 || r.isRoundTrip(rtt, p.Time-other, before) || p.Time-r.newestInOrder() >= rtt-rtt/8
 			if !sure && r.bundle.prompts[r.dir] == 0 {
 				rtt = p.Time - other
 			}
@@ -216,19 +222,27 @@ func (s *shard) sampleNAK(r *row, p *decode.Packet) {
 }
 
 // isRoundTrip reports whether a time from a request to a NAK is the shortest round trip.
-// That of ACKs which may have been kept back has to be the same time, not about that.
-func (r *row) isRoundTrip(rtt, before int64) bool {
-	if r.bundle.prompts[r.dir] == 0 {
-		return before > 0 && max(rtt, before)-min(rtt, before) <= before/64
+// That of ACKs which may have been kept back has to be the same time, not about that, and
+// not be further off than the time from the other packet that may have drawn the NAK is
+// from that of a NAK before.
+func (r *row) isRoundTrip(rtt, other, before int64) bool {
+	b, d := r.bundle, r.dir
+	if b.prompts[d] == 0 {
+		return same(rtt, before) && (b.prompt[d] == 0 || apart(rtt, before) < apart(other, b.prompt[d]))
 	}
 	return rtt >= before-before/8
 }
+
+// same reports whether a time is another one, which is 0 where it is not known.
+func same(a, b int64) bool { return b > 0 && apart(a, b) <= b/64 }
+
+func apart(a, b int64) int64 { return max(a, b) - min(a, b) }
 
 // mayHaveDrawn returns when the packet passed that drew a NAK, if the one of the PSN did
 // not: the next one, where that was lost as well, or one sent again, where the receiver
 // had kept what is behind that; 0 where there is none, or it came too late for that.
 func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
-	e, next := r.req.recent.get(psn), r.req.recent.get(psn.Add(1))
+	e, next := r.req.recent.get(psn), r.req.recent.get(r.req.behind(psn))
 	latest := nak.Time - (nak.Time-e.time)/2
 	switch again := r.req.rec.lastResend; {
 	case e.time < again && again <= latest:
@@ -242,6 +256,17 @@ func (r *row) mayHaveDrawn(nak *decode.Packet, psn ib.PSN) (other int64) {
 // newestInOrder returns when the last request passed that did not come late: whichever
 // of those before drew a NAK, it did not pass later.
 func (r *row) newestInOrder() int64 { return max(r.req.lastFresh, r.req.rec.lastResend) }
+
+// behind returns the PSN of the request behind the one of a PSN: a READ uses those of its
+// responses.
+func (q *requests) behind(psn ib.PSN) ib.PSN {
+	for i := range q.rec.reads.list {
+		if e := &q.rec.reads.list[i]; e.known && e.start == psn {
+			return e.end
+		}
+	}
+	return psn.Add(1)
+}
 
 // nakSearch is how many packets behind the missing one may be missing as well.
 const nakSearch = 32

@@ -30,6 +30,21 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 720839, "", "a pass that goes on behind a READ, while its partner was not known, seemed to be copies"},
 		{"odd-faulty", 900688, "", "an ACK in a row seemed to be one of its requests, sent again for a NAK"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
+		{"healthy", 1100078, "", "a response came late to a READ that had passed before the capture began"},
+		{"healthy", 1200209, "", "IDs drawn at random, which had risen by chance in one queue pair, fell in another one"},
+		{"healthy", 1300091, "", "the first response to a READ that had passed before the capture began came late, behind the last one"},
+		{"healthy", 1401034, "", "a late answer to a READ of unknown length came behind the answer to the next one, and seemed to be given anew"},
+		{"faulty", 760204, "", "a NAK came as long behind a request as ACKs do, and still did not tell how soon an answer can come"},
+		{"faulty", 760840, "", "a packet that came late, too soon for a NAK to have drawn it, used that up"},
+		{"faulty", 790488, "", "a NAK named what had come late behind a silence, and it seemed to have been asked for before"},
+		{"faulty", 791260, "", "a message that ended with a late packet was not counted, as that packet had seemed to be sent again"},
+		{"faulty", 800936, "", "behind a READ of unknown length another one was missing, and its answer came"},
+		{"faulty", 800956, "", "an answer under way seemed to be that to a READ which had just been sent again"},
+		{"faulty", 1101234, "", "of two packets that may have drawn a NAK, the wrong one had passed about as long before as ACKs take, which were kept back"},
+		{"faulty", 1200769, "", "an ACK in a row seemed to be a request that its copy goes on behind"},
+		{"faulty", 1401031, "", "a timer ran out behind the one packet that a NAK had drawn, and what it sent seemed to be drawn by that, too"},
+		{"faulty", 1500111, "", "the last response so far came late, and seemed not to be sent before when it was sent again"},
+		{"faulty", 1500326, "", "a READ behind a lost packet, and its PSNs, hid which packet had drawn the NAK"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -30,6 +30,10 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 720839, "", "a pass that goes on behind a READ, while its partner was not known, seemed to be copies"},
 		{"odd-faulty", 900688, "", "an ACK in a row seemed to be one of its requests, sent again for a NAK"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
+		{"odd-faulty", 1200505, "", "where many frames have one time, all answers took as long to the one queue pair as to the other"},
+		{"odd-faulty", 1401755, "", "an answer seemed to come too soon behind its request, with which it shared a time"},
+		{"odd-faulty", 1600597, "", "three requests that the capture missed in a row, each answered, counted for six"},
+		{"odd-healthy", 1401669, "", "an answer had the time of its request, as the clock lagged behind"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -34,6 +34,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 1401755, "", "an answer seemed to come too soon behind its request, with which it shared a time"},
 		{"odd-faulty", 1600597, "", "three requests that the capture missed in a row, each answered, counted for six"},
 		{"odd-healthy", 1401669, "", "an answer had the time of its request, as the clock lagged behind"},
+		{"odd-faulty", 1200891, "", "the answers of two queue pairs came soon behind the begin, and the requests of one passed before that"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -35,6 +35,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 1600597, "", "three requests that the capture missed in a row, each answered, counted for six"},
 		{"odd-healthy", 1401669, "", "an answer had the time of its request, as the clock lagged behind"},
 		{"odd-faulty", 1200891, "", "the answers of two queue pairs came soon behind the begin, and the requests of one passed before that"},
+		{"odd-faulty", 1200492, "", "a queue pair answered far quicker seemed to be the one that two ACKs alike answered, of which each was drawn by a packet of another"},
+		{"odd-faulty", 1200622, "", "the ACKs that duplicates drew, in a lot of one time, were to a queue pair slower than another seemed"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -183,7 +183,8 @@ func (c *candidate) doubtful(g *row) bool {
 	if r.cand != nil && !slices.ContainsFunc(r.cand, func(x candidate) bool { return x.row == g }) {
 		return c.struck > 0
 	}
-	if off := float64(c.quickest)/float64(max(r.minRTT(), 1)) - 1; -unlike < off && off < unlike {
+	rtt := float64(max(r.minRTT(), 1))
+	if off := float64(c.quickest)/rtt - 1; -unlike < off && off < unlike && float64(r.noise()) < unlike*rtt {
 		return false
 	}
 	return c.struck > 0 && int(c.agreed) < enough+4*int(c.struck) && r.hasTwin()
@@ -197,7 +198,7 @@ func (b *bundle) settled(r *row, p *decode.Packet) bool {
 	if m := r.win.find(p.PSN); m != nil {
 		longest = max(longest, 4*(p.Time-m.time))
 	}
-	return p.Time-b.first > longest
+	return r.atLeast(p, b.first) > longest
 }
 
 // longest is how long the answer to a request of the row may take.
@@ -252,10 +253,20 @@ func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 	}
 	c.struck = inc(c.struck)
 	if ahead >= 0 {
-		c.ahead, c.lacks = inc(c.ahead), uint8(min(255, int32(c.lacks)+ahead+1))
+		c.ahead, c.lacks = inc(c.ahead), c.lacking(p.PSN)
 		c.owed, c.owes, c.paused = p.PSN, true, false
 	}
 	return c.struck < 2 || int(c.struck)*4 <= int(c.fitted) || !c.contradicted() && int(c.lacks) <= missed
+}
+
+// lacking is how many packets the capture missed if the candidate sent all up to that PSN:
+// those that an answer before told of are missing once.
+func (c *candidate) lacking(psn ib.PSN) uint8 {
+	told := c.row.win.high.Add(-1)
+	if c.owes && !c.paused && c.owed.After(told) {
+		told = c.owed
+	}
+	return uint8(min(255, int32(c.lacks)+max(0, psn.Sub(told))))
 }
 
 // settleDebt weighs a response that named a packet which the row had not sent by then,
@@ -323,7 +334,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 		return !p.HasSyndrome() || p.Syndrome.Type() != ib.ACK || !r.passedLongAgo(p)
 	}
 	prompt := !m.follows || c.heard && !m.prior.After(c.named)
-	if rtt := r.minRTT(); rtt > 0 && r.knowsRTT() && p.Time-m.time < rtt/2 && prompt && p.PSN == m.end.Add(-1) {
+	if took := p.Time - m.time; took > 0 && r.knowsRTT() && took+r.noise() < (r.minRTT()-r.noise())/2 && prompt && p.PSN == m.end.Add(-1) {
 		return false // it was sent too short a while ago
 	}
 	switch {
@@ -358,7 +369,7 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 func (r *row) passedLongAgo(p *decode.Packet) bool {
 	log := r.win.log
 	i := slices.IndexFunc(log, func(m message) bool { return m.start.After(p.PSN) })
-	return i > 0 && p.Time-log[i].time > max(unseenRTT, r.bundle.longest(r))
+	return i > 0 && r.atLeast(p, log[i].time) > max(unseenRTT, r.bundle.longest(r))
 }
 
 // countsAlike reports whether the message counts of both ends still differ by

@@ -250,6 +250,36 @@ func TestResponsesAheadOfTheirRequests(t *testing.T) {
 	}
 }
 
+// TestCandidatesLackEachPacketOnce has several answers in a row name what the capture missed.
+func TestCandidatesLackEachPacketOnce(t *testing.T) {
+	s := newScript(overIPv6, 5000)
+	s.say("A: 0-2! A2: 0-7! B: ack:2 ack:3 ack:4 ack:5")
+	if x, ok := candidateOf(s, "A", "B"); !ok || x.lacks != 3 {
+		t.Errorf("of the three packets that four answers tell of it lacks %d", x.lacks)
+	}
+}
+
+// TestOneAnswerShowsAPartner asks whether a single answer is enough where one row is left
+// that it may be to, by how long it took.
+func TestOneAnswerShowsAPartner(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		took  int64
+		shows bool
+	}{
+		{"as long as others", 32_000, true},
+		{"somewhat less, where no queue kept it", 20_000, true},
+		{"far less than any other: it is to what nobody saw", 12_000, false},
+		{"far longer than any other", 300_000, false},
+	} {
+		b := &bundle{minRTT: [2]int64{31_000, 31_000}, rtts: [2]int{enough, enough}}
+		x := candidate{row: &row{bundle: b}, within: 1, quickest: c.took}
+		if got := x.shows(&row{bundle: b, dir: 1}); got != c.shows {
+			t.Errorf("%s: it shows the partner: %v", c.name, got)
+		}
+	}
+}
+
 // candidateOf returns the candidate of the row of one queue pair which answers the
 // requests of another.
 func candidateOf(s *script, of, row string) (candidate, bool) {

@@ -67,11 +67,8 @@ func (g *row) answersRepeats(p *decode.Packet) bool {
 		return slices.ContainsFunc(b.asking[1-g.dir], func(r *row) bool { return r.peer == nil && r.drewTwo(p, soonest, rtt) })
 	}
 	return slices.ContainsFunc(g.cand, func(c candidate) bool {
-		switch {
-		case c.fitted < 2 || c.quickest == 0 || known:
+		if c.fitted < 2 || c.quickest == 0 || known {
 			return c.row.drewTwo(p, soonest, rtt)
-		case c.quickest > muchSlower*rtt:
-			return false
 		}
 		return c.row.drewTwo(p, soonestOf(c.quickest), c.quickest)
 	})
@@ -80,10 +77,6 @@ func (g *row) answersRepeats(p *decode.Packet) bool {
 // soonestOf is how soon, ns, a duplicate may be answered where the quickest ACK took so
 // long: that may have been kept back, the answers to duplicates are not.
 func soonestOf(rtt int64) int64 { return min(rtt/4, quickTurn) }
-
-// muchSlower is how many times as slow as another row's the answers to a row are
-// where it is not the one that they answer.
-const muchSlower = 3
 
 // drewTwo reports whether requests of the row may have drawn the answer and another
 // one just before that is like it: two that were repeated, or one and its first

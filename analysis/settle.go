@@ -90,10 +90,12 @@ func (c *candidate) fitsOthers(g *row) bool {
 
 // shows reports whether enough responses fitted the candidate to pair the two where it
 // is the last one left: one among the requests in view does where it came as soon as
-// answers do, and no other row may have asked for it unseen.
+// answers do and not far sooner, and no other row may have asked for it unseen.
 func (c *candidate) shows(g *row) bool {
-	late := c.quickest > max(leastSilence, c.row.bundle.longest(c.row)) && len(c.row.win.repeats) == 0
-	return c.within >= enough || c.within > 0 && !late && !g.mayAnswerUnseen()
+	b, dir := c.row.bundle, c.row.dir
+	early := b.rtts[dir] >= enough && c.quickest > 0 && 2*(c.quickest+g.noise()) < b.minRTT[dir]
+	late := c.quickest > max(leastSilence, b.longest(c.row)) && len(c.row.win.repeats) == 0
+	return c.within >= enough || c.within > 0 && !late && !early && !g.mayAnswerUnseen()
 }
 
 // mayAnswerUnseen reports whether a row that asked only after the responses in g may
@@ -414,12 +416,13 @@ func partners(gs []*row, rtt float64, l likeness) []*row {
 // like returns the only candidate whose quickest response took about rtt.
 func (g *row) like(rtt float64, l likeness) *row {
 	var found *row
+	far := l.far + 2*float64(g.noise())/rtt // both times may be wrong, and the true one is not to be ruled out
 	for i := range g.cand {
 		c := &g.cand[i]
 		took := l.of(c)
 		off := float64(took)/rtt - 1
 		switch {
-		case took == 0 || off > l.far || off < -l.far:
+		case took == 0 || off > far || off < -far:
 		case found != nil || off > l.near || off < -l.near || int(c.fitted) < l.least:
 			return nil
 		default:

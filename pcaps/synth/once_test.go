@@ -45,6 +45,13 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"faulty", 1401031, "", "a timer ran out behind the one packet that a NAK had drawn, and what it sent seemed to be drawn by that, too"},
 		{"faulty", 1500111, "", "the last response so far came late, and seemed not to be sent before when it was sent again"},
 		{"faulty", 1500326, "", "a READ behind a lost packet, and its PSNs, hid which packet had drawn the NAK"},
+		{"odd-faulty", 1200505, "", "where many frames have one time, all answers took as long to the one queue pair as to the other"},
+		{"odd-faulty", 1401755, "", "an answer seemed to come too soon behind its request, with which it shared a time"},
+		{"odd-faulty", 1600597, "", "three requests that the capture missed in a row, each answered, counted for six"},
+		{"odd-healthy", 1401669, "", "an answer had the time of its request, as the clock lagged behind"},
+		{"odd-faulty", 1200891, "", "the answers of two queue pairs came soon behind the begin, and the requests of one passed before that"},
+		{"odd-faulty", 1200492, "", "a queue pair answered far quicker seemed to be the one that two ACKs alike answered, of which each was drawn by a packet of another"},
+		{"odd-faulty", 1200622, "", "the ACKs that duplicates drew, in a lot of one time, were to a queue pair slower than another seemed"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

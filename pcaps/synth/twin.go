@@ -19,6 +19,16 @@ func rivals(streams []*stream) {
 			}
 		}
 	}
+	for _, x := range streams {
+		if x.kind != isRequest || x.captured || len(x.answers) == 0 {
+			continue
+		}
+		for _, s := range asking {
+			if s.sameHosts(x) && x.mayBe(s, false) && s.answeredAsSoonAs(x) {
+				s.twins, x.twins = append(s.twins, x), append(x.twins, s)
+			}
+		}
+	}
 	for _, s := range asking {
 		s.told = slices.ContainsFunc(s.answers, s.alone)
 	}
@@ -84,6 +94,26 @@ func (s *stream) sameHosts(x *stream) bool {
 func (s *stream) back() uint32 {
 	p := s.records[0].packet
 	return p.conn.a.qpn + p.conn.b.qpn - p.bth.DestQP
+}
+
+// answeredAsSoonAs reports whether the answers to the stream come as soon behind the begin
+// of the capture as those to another one, all of whose requests passed before that. Where
+// what the stream sent may have drawn those, its own may be to what passed before: nothing
+// but how long they took tells which, and queues double that.
+func (s *stream) answeredAsSoonAs(x *stream) bool {
+	begin := int64(0)
+	for _, y := range s.recorder.order {
+		if y.captured && y.place == 1 {
+			begin = y.time
+		}
+	}
+	took := func(s *stream) (ns int64) {
+		for _, a := range s.answers {
+			ns = max(ns, a.time-begin)
+		}
+		return ns
+	}
+	return took(s) <= 2*took(x)
 }
 
 // mayComeTo reports whether the answers to the stream may be those to another, as long

@@ -90,7 +90,7 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 	var closed []hole
 	for i := 0; i < len(hs.list) && hs.open > 0; i++ {
 		h := &hs.list[i]
-		if h.fate != fateOpen || !h.start.Before(end) {
+		if h.fate != fateOpen || !h.start.Before(end) || s.mayBeClosed(r, h, p) {
 			continue
 		}
 		n := len(hs.list)
@@ -112,6 +112,13 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 	for i := range closed {
 		hs.keep(closed[i])
 	}
+}
+
+// mayBeClosed reports whether packets that a resend pass skipped may come yet, late or in a
+// further pass, although they are acknowledged: what had arrived before is sent again in
+// vain, but not left out by one who repeats all.
+func (s *shard) mayBeClosed(r *row, h *hole, p *decode.Packet) bool {
+	return h.within && !h.sure && p.Time-h.time < s.patience(r)
 }
 
 // fillAnswered takes out of the holes what READs used whose responses have

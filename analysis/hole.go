@@ -14,9 +14,12 @@ type hole struct {
 	pass       uint16
 	gap        uint16 // the episode it belongs to
 	fate       fate
-	sure       bool // counts; else only once it is NAKed or sent again
-	amid       bool // its pass had repeated several packets before it
-	naked      bool // a NAK named it, or a READ asked for it again
+	sure       bool      // counts; else only once it is NAKed or sent again
+	amid       bool      // its pass had repeated several packets before it
+	within     bool      // its pass had repeated several packets before it, or some behind it
+	again      bool      // its packets had been sent before its pass began
+	cause      EventKind // why its pass began, valid iff again
+	naked      bool      // a NAK named it, or a READ asked for it again
 	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell
 	paused     bool // the capture may have paused before the packet that revealed it

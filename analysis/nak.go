@@ -208,7 +208,7 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 	}
 	for i := range q.rec.holes.list {
 		h := &q.rec.holes.list[i]
-		if h.pass != pass || psn.Before(h.end) {
+		if h.pass != pass || psn.Before(h.end) || !h.sure && q.unaSet && !h.end.After(q.una) {
 			continue
 		}
 		if h.fate == fateOpen || psn.Before(h.upto) {

@@ -81,6 +81,16 @@ func TestHolesAndTheirFate(t *testing.T) {
 			want:   "gap@3,6 lost_upstream@3,6 retransmission_nak@3-6,7×2",
 		},
 		{
+			name:   "what a pass skips although it had arrived is lost where it comes once more",
+			script: "A: 0-2! B: ack:2 A: read:3x1 4-7! B: ack:7 A: read:3x1 4 6-7! B: ack:7 A: +20 read:3x1 4-7! B: ronly:3 ack:7",
+			want:   "gap@5 lost_upstream@5 retransmission_implied@3-4×2,5,6-7×2 spurious_retransmission@4×2,5,6-7×2 response_gap@3 response_lost_upstream@3 response_retransmission@3",
+		},
+		{
+			name:   "a pass that comes to what is lost closes its hole, though a NAK asks for just that later",
+			script: "A: 0-4 6-7! B: nak:3 A: 3 B: nak:5 A: 4-7! +9 5-7! B: ack:7",
+			want:   "gap@5 lost_upstream@5 lost_downstream@3 retransmission_nak@3-4,5-7×2 spurious_retransmission@4",
+		},
+		{
 			name:   "selective repeat skips nothing it owes",
 			script: "A: 0-2 4-7! B: nak:3 A: +15 3! B: ack:7 A: 8! B: ack:8",
 			want:   "gap@3 lost_upstream@3 retransmission_nak@3",

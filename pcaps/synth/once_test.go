@@ -30,6 +30,11 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 720839, "", "a pass that goes on behind a READ, while its partner was not known, seemed to be copies"},
 		{"odd-faulty", 900688, "", "an ACK in a row seemed to be one of its requests, sent again for a NAK"},
 		{"mixed", 300994, "", "a pass that skipped a packet, before its partner was known, seemed to go on with copies"},
+		{"mixed", 1200226, "", "a packet that was sent again and overtaken by a further pass was late, but none sent again"},
+		{"mixed", 1100838, "", "so it was where no ID tells, and the packet had seemed to be a resend of that pass"},
+		{"mixed", 1400979, "", "an answer to its first sending covered what a pass had skipped, before that was sent again"},
+		{"mixed", 1400336, "", "a pass came to what was lost, and the NAK that asked for just that seemed to be answered later"},
+		{"mixed", 1300057, "", "a packet of a pass came late amid the next one, and seemed to begin a third"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

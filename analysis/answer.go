@@ -103,11 +103,14 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 			continue // repeated selectively, so it was no hole
 		}
 		closed = append(closed, piece)
-		kind := NotCaptured
-		if piece.naked {
-			kind = Unresolved // the network lost it, and the tap the repair
+		e := Event{Kind: NotCaptured, Count: piece.len(), Flow: r.id, PSN: piece.start, Time: piece.time, Frame: piece.frame, Ref: p.Frame}
+		if piece.naked && piece.has(piece.named) {
+			e.Count--
+			s.emit(Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: piece.named, Time: e.Time, Frame: e.Frame, Ref: e.Ref}) // the network lost it, and the tap the repair
 		}
-		s.emit(Event{Kind: kind, Count: piece.len(), Flow: r.id, PSN: piece.start, Time: piece.time, Frame: piece.frame, Ref: p.Frame})
+		if e.Count > 0 {
+			s.emit(e)
+		}
 	}
 	for i := range closed {
 		hs.keep(closed[i])

@@ -134,7 +134,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 				s.overturn(r, i, p, LostUpstream)
 			case fateAcked:
 				kind := NotCaptured
-				if h.naked {
+				if h.isNaked(p.PSN) {
 					kind = Unresolved
 				}
 				s.overturn(r, i, p, kind)
@@ -248,7 +248,7 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 
 // needlessFor tells of the NAK that asked for a late packet.
 func (s *shard) needlessFor(r *row, h *hole, p *decode.Packet) {
-	if n := r.req.rec.naks.naming(p.PSN); h.naked && n != nil {
+	if n := r.req.rec.naks.naming(p.PSN); n != nil && h.isNaked(p.PSN) {
 		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: p.PSN, Time: n.time, Frame: n.frame, Ref: p.Frame})
 	}
 }
@@ -406,7 +406,7 @@ func (s *shard) noPass(r *row, p *decode.Packet) {
 // notResent takes back that a resend closed the hole at index i, which has the PSN.
 func (s *shard) notResent(r *row, i int, psn ib.PSN) {
 	rec := r.req.rec
-	was, named := rec.holes.list[i].closer, rec.holes.list[i].naked
+	was, named := rec.holes.list[i].closer, rec.holes.list[i].isNaked(psn)
 	s.wasLate(r, i, psn)
 	rec.doubts = slices.DeleteFunc(rec.doubts, func(d doubt) bool {
 		if d.psn != psn || d.seen != was.frame {

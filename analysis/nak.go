@@ -140,12 +140,12 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 			continue
 		}
 		if h.sure {
-			h.naked = true
+			h.naked, h.named = true, psn
 			continue
 		}
 		piece := hs.cut(i, psn, psn.Add(1))
 		s.promote(r, &piece)
-		piece.naked = true
+		piece.naked, piece.named = true, psn
 		hs.add(piece)
 		return
 	}
@@ -208,7 +208,8 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 	}
 	for i := range q.rec.holes.list {
 		h := &q.rec.holes.list[i]
-		if h.pass != pass || psn.Before(h.end) || !h.sure && q.unaSet && !h.end.After(q.una) {
+		had := h.fate == fateOpen && !h.sure && !h.end.After(q.una) // it lacked nothing there
+		if h.pass != pass || psn.Before(h.end) || had {
 			continue
 		}
 		if h.fate == fateOpen || psn.Before(h.upto) {

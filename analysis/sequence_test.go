@@ -66,6 +66,11 @@ func TestHolesAndTheirFate(t *testing.T) {
 			want:   "gap@3 unresolved@3 retransmission_nak@4-5",
 		},
 		{
+			name:   "of a hole that was NAKed the capture missed what the NAK does not name",
+			script: "A: 0-2 5-6! B: nak:3 A: +15 3! B: ack:6",
+			want:   "gap@3 lost_upstream@3 not_captured@4 retransmission_nak@3",
+		},
+		{
 			name:   "NAKs and then silence leave a hole unresolved",
 			script: "A: 0-2 4-5! B: nak:3",
 			want:   "gap@3 unresolved@3 outstanding@3×3",

@@ -34,6 +34,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 1100838, "", "so it was where no ID tells, and the packet had seemed to be a resend of that pass"},
 		{"mixed", 1400979, "", "an answer to its first sending covered what a pass had skipped, before that was sent again"},
 		{"mixed", 1400336, "", "a pass came to what was lost, and the NAK that asked for just that seemed to be answered later"},
+		{"mixed", 1200766, "", "the capture missed what stood behind a packet that a NAK named"},
 		{"mixed", 1300057, "", "a packet of a pass came late amid the next one, and seemed to begin a third"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {

@@ -90,7 +90,7 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 	var closed []hole
 	for i := 0; i < len(hs.list) && hs.open > 0; i++ {
 		h := &hs.list[i]
-		if h.fate != fateOpen || !h.start.Before(end) {
+		if h.fate != fateOpen || !h.start.Before(end) || s.mayBeClosed(r, h, p) {
 			continue
 		}
 		n := len(hs.list)
@@ -103,15 +103,25 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 			continue // repeated selectively, so it was no hole
 		}
 		closed = append(closed, piece)
-		kind := NotCaptured
-		if piece.naked {
-			kind = Unresolved // the network lost it, and the tap the repair
+		e := Event{Kind: NotCaptured, Count: piece.len(), Flow: r.id, PSN: piece.start, Time: piece.time, Frame: piece.frame, Ref: p.Frame}
+		if piece.naked && piece.has(piece.named) {
+			e.Count--
+			s.emit(Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: piece.named, Time: e.Time, Frame: e.Frame, Ref: e.Ref}) // the network lost it, and the tap the repair
 		}
-		s.emit(Event{Kind: kind, Count: piece.len(), Flow: r.id, PSN: piece.start, Time: piece.time, Frame: piece.frame, Ref: p.Frame})
+		if e.Count > 0 {
+			s.emit(e)
+		}
 	}
 	for i := range closed {
 		hs.keep(closed[i])
 	}
+}
+
+// mayBeClosed reports whether packets that a resend pass skipped may come yet, late or in a
+// further pass, although they are acknowledged: what had arrived before is sent again in
+// vain, but not left out by one who repeats all.
+func (s *shard) mayBeClosed(r *row, h *hole, p *decode.Packet) bool {
+	return h.within && !h.sure && p.Time-h.time < s.patience(r)
 }
 
 // fillAnswered takes out of the holes what READs used whose responses have

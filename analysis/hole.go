@@ -14,9 +14,13 @@ type hole struct {
 	pass       uint16
 	gap        uint16 // the episode it belongs to
 	fate       fate
-	sure       bool // counts; else only once it is NAKed or sent again
-	amid       bool // its pass had repeated several packets before it
-	naked      bool // a NAK named it, or a READ asked for it again
+	sure       bool      // counts; else only once it is NAKed or sent again
+	amid       bool      // its pass had repeated several packets before it
+	within     bool      // its pass had repeated several packets before it, or some behind it
+	again      bool      // its packets had been sent before its pass began
+	cause      EventKind // why its pass began, valid iff again
+	naked      bool      // a NAK named one of it, or a READ asked for it again
+	named      ib.PSN    // the one that the newest NAK named, which had all before it; 0 of responses
 	closer     closer
 	phantom    bool // it lies before the row's first packet: only a late packet can tell
 	paused     bool // the capture may have paused before the packet that revealed it
@@ -41,6 +45,9 @@ const (
 )
 
 func (h *hole) has(p ib.PSN) bool { return !p.Before(h.start) && p.Before(h.end) }
+
+// isNaked reports whether a NAK named the PSN, of requests.
+func (h *hole) isNaked(p ib.PSN) bool { return h.naked && h.named == p }
 
 // between reports whether an ID lies so closely between those on either side of
 // the hole that it is no chance, whatever else is known of the sender's IDs.

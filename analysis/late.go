@@ -83,7 +83,7 @@ func (s *shard) lateForEarlier(r *row, p *decode.Packet) int {
 		return -1
 	}
 	i := slices.IndexFunc(q.rec.holes.list, func(h hole) bool {
-		return h.fate == fateOpen && h.sure && h.pass != q.pass && h.has(p.PSN) && p.Time-h.time < r.minRTT()
+		return h.fate == fateOpen && (h.sure || h.within) && h.pass != q.pass && h.has(p.PSN) && p.Time-h.time < r.minRTT()
 	})
 	if i < 0 {
 		return -1
@@ -126,21 +126,22 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 			if !h.has(p.PSN) || int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0 {
 				continue
 			}
+			was := *h
 			switch h.fate {
 			case fateOpen:
 				return s.late(r, i, p)
 			case fateLost: // the resend overtook it
 				s.overturn(r, i, p, LostUpstream)
 			case fateAcked:
-				was := NotCaptured
-				if h.naked {
-					was = Unresolved
+				kind := NotCaptured
+				if h.isNaked(p.PSN) {
+					kind = Unresolved
 				}
-				s.overturn(r, i, p, was)
+				s.overturn(r, i, p, kind)
 			default:
 				continue
 			}
-			return s.keepLate(r, p, 0)
+			return s.keepOverturned(r, &was, p)
 		}
 	}
 	if !p.PSN.Before(q.high) { // the tail of a pass that a resend overtook
@@ -233,17 +234,21 @@ func (s *shard) late(r *row, i int, p *decode.Packet) Verdict {
 	hs.keep(piece)
 	s.needlessFor(r, &piece, p)
 	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame, Value: p.Time - piece.time})
-	if piece.pass == q.pass && q.pass > 0 && p.PSN.Before(q.rec.pass.high) {
+	switch {
+	case piece.again && piece.pass == q.pass:
 		s.resent(r, p, span)
-		return s.keepLate(r, p, Resent)
+	case piece.again:
+		s.resentBefore(r, &piece, p)
+	default:
+		q.ranLate(&piece, p)
+		return s.keepLate(r, p, 0)
 	}
-	q.ranLate(&piece, p)
-	return s.keepLate(r, p, 0)
+	return s.keepLate(r, p, Resent)
 }
 
 // needlessFor tells of the NAK that asked for a late packet.
 func (s *shard) needlessFor(r *row, h *hole, p *decode.Packet) {
-	if n := r.req.rec.naks.naming(p.PSN); h.naked && n != nil {
+	if n := r.req.rec.naks.naming(p.PSN); n != nil && h.isNaked(p.PSN) {
 		s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: p.PSN, Time: n.time, Frame: n.frame, Ref: p.Frame})
 	}
 }
@@ -264,6 +269,16 @@ func (s *shard) keepLate(r *row, p *decode.Packet, v Verdict) Verdict {
 		s.askedRead(r, p, span, known, v == Resent)
 	}
 	return v
+}
+
+// keepOverturned notes a packet as seen that came late into a closed hole: one sent again
+// where its pass repeated it.
+func (s *shard) keepOverturned(r *row, h *hole, p *decode.Packet) Verdict {
+	if !h.again {
+		return s.keepLate(r, p, 0)
+	}
+	s.resentBefore(r, h, p)
+	return s.keepLate(r, p, Resent)
 }
 
 // overturn takes a verdict back: the packet was late after all.
@@ -367,7 +382,7 @@ func (s *shard) lateWith(r *row, first *hole, p *decode.Packet, turn int64) {
 			break
 		}
 		h := &rec.holes.list[i]
-		s.notResent(r, i, &decode.Packet{PSN: h.start, Time: h.closer.time, Frame: h.closer.frame})
+		s.notResent(r, i, h.start)
 	}
 	s.noPass(r, p)
 }
@@ -388,16 +403,13 @@ func (s *shard) noPass(r *row, p *decode.Packet) {
 	}
 }
 
-// notResent takes back that a resend, of the packet's PSN, closed the hole at
-// index i.
-func (s *shard) notResent(r *row, i int, p *decode.Packet) {
+// notResent takes back that a resend closed the hole at index i, which has the PSN.
+func (s *shard) notResent(r *row, i int, psn ib.PSN) {
 	rec := r.req.rec
-	was, named := rec.holes.list[i].closer, rec.holes.list[i].naked
-	r.countEnd(&rec.holes.list[i])
-	s.emit(Event{Kind: was.kind, Count: -1, Flow: r.id, PSN: p.PSN, Time: was.time, Frame: was.frame})
-	s.overturn(r, i, p, LostUpstream)
+	was, named := rec.holes.list[i].closer, rec.holes.list[i].isNaked(psn)
+	s.wasLate(r, i, psn)
 	rec.doubts = slices.DeleteFunc(rec.doubts, func(d doubt) bool {
-		if d.psn != p.PSN || d.seen != was.frame {
+		if d.psn != psn || d.seen != was.frame {
 			return false
 		}
 		if !named {
@@ -405,6 +417,20 @@ func (s *shard) notResent(r *row, i int, p *decode.Packet) {
 		}
 		return true
 	})
+}
+
+// wasLate takes back that what closed the hole at index i was sent again then: it came late,
+// and was a resend of the pass that had skipped it if that was one.
+func (s *shard) wasLate(r *row, i int, psn ib.PSN) {
+	h := r.req.rec.holes.list[i]
+	r.countEnd(&h)
+	e := Event{Kind: h.closer.kind, Count: -1, Flow: r.id, PSN: psn, Time: h.closer.time, Frame: h.closer.frame}
+	s.emit(e)
+	if h.again {
+		e.Kind, e.Count, e.Ref = h.cause, 1, h.frame
+		s.emit(e)
+	}
+	s.overturn(r, i, &decode.Packet{PSN: psn, Time: e.Time, Frame: e.Frame}, LostUpstream)
 }
 
 // quickestTurn is the time, ns, within which no adapter that a NAK reaches has

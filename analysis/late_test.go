@@ -64,6 +64,18 @@ func TestLatePackets(t *testing.T) {
 			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-6",
 		},
 		{
+			name:   "a packet of a pass that comes behind its resend in the next pass was sent again, too",
+			script: "A: 0-2 (3) 4-5! B: nak:3 A: 3 (4) 5! B: nak:4 A: 4 late:4 5! B: ack:5",
+			want:   "gap@3-4 lost_upstream@3 out_of_order@4 needless_nak@4 retransmission_nak@3,4-5×2",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "so was one that comes before the next pass comes to it",
+			script: "A: 0-2 (3) 4-6! B: nak:3 A: 3-4 (5) 6! B: nak:4 A: 4 late:5 5-6! B: ack:6",
+			want:   "gap@3,5 lost_upstream@3 out_of_order@5 lost_downstream@4 retransmission_nak@3,4-6×2",
+			ids:    []idMode{rising},
+		},
+		{
 			name:   "an original that comes behind its resend takes the loss back",
 			script: "A: 0-2 (3) 4-5! B: nak:3 A: 3-4 late:3 5! B: ack:5",
 			want:   "gap@3 out_of_order@3 needless_nak@3 retransmission_nak@3-5",

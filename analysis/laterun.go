@@ -30,7 +30,7 @@ func (q *requests) lateRun(psn ib.PSN) int {
 // ranLate adds a late packet, which is in one of the holes, to the run, or begins one.
 func (q *requests) ranLate(h *hole, p *decode.Packet) {
 	u := &q.rec.run
-	if q.lateRun(p.PSN) == 0 || h.naked {
+	if q.lateRun(p.PSN) == 0 || h.isNaked(p.PSN) {
 		*u = lateRun{first: p.PSN, frame: p.Frame, time: p.Time}
 	}
 	u.next, u.last = p.PSN.Add(1), p.Frame
@@ -40,7 +40,7 @@ func (q *requests) ranLate(h *hole, p *decode.Packet) {
 	if p.Op.Is(ib.IsLast | ib.IsOnly) {
 		u.messages++
 	}
-	if h.naked {
+	if h.isNaked(p.PSN) {
 		u.last = 0 // a NAK has told what it is
 	}
 }

@@ -140,12 +140,12 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 			continue
 		}
 		if h.sure {
-			h.naked = true
+			h.naked, h.named = true, psn
 			continue
 		}
 		piece := hs.cut(i, psn, psn.Add(1))
 		s.promote(r, &piece)
-		piece.naked = true
+		piece.naked, piece.named = true, psn
 		hs.add(piece)
 		return
 	}
@@ -156,7 +156,7 @@ func (s *shard) nameHole(r *row, psn ib.PSN) {
 func (hs *holes) nameLate(psn ib.PSN) {
 	for i := range hs.list {
 		if h := &hs.list[i]; h.fate == fateLate && h.has(psn) {
-			h.naked = true
+			h.naked, h.named = true, psn
 		}
 	}
 }
@@ -219,7 +219,8 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 	}
 	for i := range q.rec.holes.list {
 		h := &q.rec.holes.list[i]
-		if h.pass != pass || psn.Before(h.end) {
+		had := h.fate == fateOpen && !h.sure && !h.end.After(q.una) // it lacked nothing there
+		if h.pass != pass || psn.Before(h.end) || had {
 			continue
 		}
 		if h.fate == fateOpen || psn.Before(h.upto) {

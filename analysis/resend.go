@@ -261,21 +261,36 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 			d.resent, d.again, d.alone = p.Time, p.Frame, rec.pass.alone && rec.pass.sent == 1
 		}
 	}
-	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && rec.pass.cause != RetransmittedTimeout {
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
+	if before != nil {
+		e.before = before.frame()
+	}
+	s.weigh(r, p, &e, kind)
+}
+
+// resentBefore takes a late packet that an earlier pass than the current one, which has sent
+// it again, skipped over in the hole.
+func (s *shard) resentBefore(r *row, h *hole, p *decode.Packet) {
+	s.emit(Event{Kind: h.cause, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: h.frame})
+	s.weigh(r, p, &resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: h.pass}, h.cause)
+}
+
+// weigh tells whether a packet was sent again in vain, or keeps it until an answer tells.
+func (s *shard) weigh(r *row, p *decode.Packet, e *resend, cause EventKind) {
+	q := &r.req
+	rec := q.rec
+	asks := p.Op.Is(ib.AnsweredByRead | ib.IsAtomic)
+	if asks && cause != RetransmittedTimeout {
 		return // what is asked again is its response: the request was no waste
 	}
-	if q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
+	if q.unaSet && p.PSN.Before(q.una) && !asks {
 		s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return
 	}
 	if len(rec.resends) >= resendsMax {
 		rec.resends = rec.resends[:copy(rec.resends, rec.resends[1:])]
 	}
-	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
-	if before != nil {
-		e.before = before.frame()
-	}
-	rec.resends = append(rec.resends, e)
+	rec.resends = append(rec.resends, *e)
 }
 
 // unasked reports whether a hole within a resend pass is no sign of loss although

@@ -193,7 +193,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			if s.goesOnBefore(r, p) {
 				return s.accept(r, p, span, known)
 			}
-			if q.holeInPass(p.PSN) != nil {
+			if q.holeInPass(p.PSN) != nil && !q.passedOver(p) {
 				q.rec.tent = append(q.rec.tent, *p)
 				return 0
 			}
@@ -309,7 +309,8 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 	q := &r.req
 	rec := q.rec
 	h := hole{start: from, end: to, upto: to, time: p.Time, ahead: q.last, frame: p.Frame, before: q.ids.last, after: p.IPID,
-		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2, paused: sure && q.pass == 0 && q.last < r.bundle.resumed}
+		pass: q.pass, gap: rec.holes.lastGap, sure: sure, amid: !sure && rec.pass.sent > 2, within: !sure && (rec.pass.sent > 1 || to.Before(rec.pass.high)), paused: sure && q.pass == 0 && q.last < r.bundle.resumed,
+		again: q.pass > 0 && from.Before(rec.pass.high), cause: rec.pass.cause}
 	if sure {
 		s.emit(Event{Kind: Gap, Count: 1, Flow: r.id, PSN: from, Time: p.Time, Frame: p.Frame})
 	}

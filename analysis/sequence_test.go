@@ -66,6 +66,11 @@ func TestHolesAndTheirFate(t *testing.T) {
 			want:   "gap@3 unresolved@3 retransmission_nak@4-5",
 		},
 		{
+			name:   "of a hole that was NAKed the capture missed what the NAK does not name",
+			script: "A: 0-2 5-6! B: nak:3 A: +15 3! B: ack:6",
+			want:   "gap@3 lost_upstream@3 not_captured@4 retransmission_nak@3",
+		},
+		{
 			name:   "NAKs and then silence leave a hole unresolved",
 			script: "A: 0-2 4-5! B: nak:3",
 			want:   "gap@3 unresolved@3 outstanding@3×3",
@@ -79,6 +84,16 @@ func TestHolesAndTheirFate(t *testing.T) {
 			name:   "go-back-N over a second loss in the same pass counts it again",
 			script: "A: 0-2 4-7! B: nak:3 A: 3-5 7! B: nak:6 A: 6 7! B: ack:7",
 			want:   "gap@3,6 lost_upstream@3,6 retransmission_nak@3-6,7×2",
+		},
+		{
+			name:   "what a pass skips although it had arrived is lost where it comes once more",
+			script: "A: 0-2! B: ack:2 A: read:3x1 4-7! B: ack:7 A: read:3x1 4 6-7! B: ack:7 A: +20 read:3x1 4-7! B: ronly:3 ack:7",
+			want:   "gap@5 lost_upstream@5 retransmission_implied@3-4×2,5,6-7×2 spurious_retransmission@4×2,5,6-7×2 response_gap@3 response_lost_upstream@3 response_retransmission@3",
+		},
+		{
+			name:   "a pass that comes to what is lost closes its hole, though a NAK asks for just that later",
+			script: "A: 0-4 6-7! B: nak:3 A: 3 B: nak:5 A: 4-7! +9 5-7! B: ack:7",
+			want:   "gap@5 lost_upstream@5 lost_downstream@3 retransmission_nak@3-4,5-7×2 spurious_retransmission@4",
 		},
 		{
 			name:   "selective repeat skips nothing it owes",

@@ -107,14 +107,11 @@ func (s *shard) takeStrays(r *row, first ib.PSN, n int32) {
 // takeStray takes a packet that seemed to be one of a resend pass for a late one.
 func (s *shard) takeStray(r *row, e *sighting) {
 	rec := r.req.rec
-	stray := decode.Packet{PSN: e.psn(), Time: e.time, Frame: e.frame()}
 	if i := rec.closedBy(e); i >= 0 {
-		r.countEnd(&rec.holes.list[i])
-		s.emit(Event{Kind: rec.holes.list[i].closer.kind, Count: -1, Flow: r.id, PSN: stray.PSN, Time: stray.Time, Frame: stray.Frame})
-		s.overturn(r, i, &stray, LostUpstream)
+		s.wasLate(r, i, e.psn())
 		return
 	}
-	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: stray.PSN, Time: stray.Time, Frame: stray.Frame})
+	s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: e.psn(), Time: e.time, Frame: e.frame()})
 }
 
 // closedBy returns the index of the hole that a packet closed as one sent again, or -1.
@@ -136,12 +133,19 @@ func (s *shard) lateAfterAll(r *row, p *decode.Packet) {
 	i := slices.IndexFunc(rec.holes.list, func(h hole) bool {
 		return h.fate == fateLost && h.has(p.PSN) && h.closer.kind == RetransmittedNAK && h.closer.frame > n.frame && p.Time-h.closer.time <= s.patience(r)+slowReaction
 	})
-	if i < 0 {
+	if i < 0 || r.req.inItsPass(p.PSN, rec.holes.list[i].closer.frame) {
 		return
 	}
 	first := rec.holes.list[i]
 	r.bundle.turn[r.dir] = first.closer.turn // nobody turned around that fast
-	s.notResent(r, i, p)
+	s.notResent(r, i, p.PSN)
 	n.used = false
 	s.lateWith(r, &first, p, p.Time-n.time)
+}
+
+// inItsPass reports whether a frame, of the PSN, passed behind the packet before it in the
+// current resend pass: that came to it, whatever else a NAK asks for.
+func (q *requests) inItsPass(psn ib.PSN, frame uint64) bool {
+	before := q.recent.get(psn.Add(-1))
+	return before != nil && q.rec.pass.frame <= before.frame() && before.frame() < frame
 }

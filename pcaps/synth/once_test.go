@@ -52,6 +52,12 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 1200891, "", "the answers of two queue pairs came soon behind the begin, and the requests of one passed before that"},
 		{"odd-faulty", 1200492, "", "a queue pair answered far quicker seemed to be the one that two ACKs alike answered, of which each was drawn by a packet of another"},
 		{"odd-faulty", 1200622, "", "the ACKs that duplicates drew, in a lot of one time, were to a queue pair slower than another seemed"},
+		{"mixed", 1200226, "", "a packet that was sent again and overtaken by a further pass was late, but none sent again"},
+		{"mixed", 1100838, "", "so it was where no ID tells, and the packet had seemed to be a resend of that pass"},
+		{"mixed", 1400979, "", "an answer to its first sending covered what a pass had skipped, before that was sent again"},
+		{"mixed", 1400336, "", "a pass came to what was lost, and the NAK that asked for just that seemed to be answered later"},
+		{"mixed", 1200766, "", "the capture missed what stood behind a packet that a NAK named"},
+		{"mixed", 1300057, "", "a packet of a pass came late amid the next one, and seemed to begin a third"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

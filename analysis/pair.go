@@ -69,7 +69,8 @@ func (s *shard) heardBefore(r, g *row, first ib.PSN, frame uint64) {
 }
 
 // answeredBefore takes the READ responses in g that passed while nothing in view could have
-// asked for them, in the order in which they came: one may be late, or missing.
+// asked for them, in the order in which they came: one may be late, or missing, where the
+// sightings still tell.
 func (s *shard) answeredBefore(r, g *row) {
 	end := g.rsp.high.Add(1)
 	if r.win.set {
@@ -78,7 +79,11 @@ func (s *shard) answeredBefore(r, g *row) {
 	until := r.seenSince(g)
 	var before []decode.Packet // with no ID where there is none: that does not rise
 	for psn := end.Add(-beforeFirst); psn != end; psn = psn.Add(1) {
-		if e := g.rsp.recent.get(psn); e != nil && e.frame() < until && e.op().Is(ib.IsReadResponse) {
+		e := g.rsp.recent.get(psn)
+		switch {
+		case e == nil && len(before) > 0 && g.rsp.recent.lacks:
+			return
+		case e != nil && e.frame() < until && e.op().Is(ib.IsReadResponse):
 			before = append(before, decode.Packet{Op: e.op(), PSN: psn, IPID: e.id(), Time: e.time, Frame: e.frame()})
 		}
 	}

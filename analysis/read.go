@@ -298,7 +298,7 @@ func (s *shard) orphan(r, g *row, p *decode.Packet) Verdict {
 	i, start := rd.placeOf(p.PSN), p.PSN
 	if !p.Op.Is(ib.IsFirst | ib.IsOnly) {
 		start = start.Add(-1) // or one before that: the packet's own PSN is no request's
-		if rd.seen && rd.high.Before(p.PSN) {
+		if e := g.rsp.recent.get(start); rd.seen && rd.high.Before(p.PSN) && (e == nil || e.frame() > p.Frame) {
 			s.missResponses(r, g, start, p.PSN, p) // sent before it, and not seen
 		}
 	} else if r.req.passedUnseen(start) {

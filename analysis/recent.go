@@ -39,6 +39,7 @@ const (
 type recent struct {
 	slots   []sighting // a power of two
 	crossed bool       // some stand in their second place
+	lacks   bool       // some have been given up for others
 }
 
 const (
@@ -123,7 +124,12 @@ func (c *recent) next(psn, una ib.PSN) *sighting {
 	if int(i) >= len(c.slots) || c.crossed && c.slots[c.second(psn)].holds(psn) {
 		return nil
 	}
-	if s := &c.slots[i]; s.flags&seenValid == 0 || s.psn() != psn && s.psn().Before(una) {
+	s := &c.slots[i]
+	if s.flags&seenValid == 0 {
+		return s
+	}
+	if s.psn() != psn && s.psn().Before(una) {
+		c.lacks = true
 		return s
 	}
 	return nil
@@ -138,11 +144,14 @@ func (c *recent) place(psn, una ib.PSN, room *recentRoom) *sighting {
 		case b.holds(psn):
 			return b
 		case a.holds(psn) || a.flags&seenValid == 0 || a.psn().Before(una):
+			c.lacks = c.lacks || !a.holds(psn) && a.flags&seenValid != 0
 			return a
 		case b.flags&seenValid == 0 || b.psn().Before(una):
 			c.crossed = c.crossed || a != b
+			c.lacks = c.lacks || b.flags&seenValid != 0
 			return b
 		case len(c.slots) >= recentMax || len(c.slots) >= recentFew && !room.take(len(c.slots)):
+			c.lacks = true
 			return a
 		}
 		c.grow()

@@ -38,7 +38,7 @@ func TestSendersThatTakeNoNoticeOfCNPs(t *testing.T) {
 		sees string
 	}{
 		{2, "the others fall, in the queue that is seen"},
-		{14, "a queue that marks few lets more through than it can hold"},
+		{302, "a queue that marks few lets more through than it can hold"},
 		{19, "the links of five senders are in view, before the queue"},
 		{20, "the same, where the sender's rate rises"},
 		{21, "its rate doubles while the only other one falls"},

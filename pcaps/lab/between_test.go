@@ -122,8 +122,9 @@ func TestFramesThatLookAlikeAreNumbered(t *testing.T) {
 	r := &recording{
 		scenario: &scenario{Net: network{Hosts: 2}, Taps: []tap{{"h1", 0}, {"s2", 0}}, Sample: sample{Points: []string{"s2"}}},
 		seen: map[string][]frame{
-			"h1": {at(1, 10), at(2, 20), at(3, 30), at(2, 50), at(3, 60)},
-			"s2": {at(1, 11), at(3, 31), at(3, 32), at(2, 51), at(3, 61)}, // the first 2 is lost, the first 3 doubled
+			"h1": {at(1, 10), at(2, 20), at(3, 30), at(2, 50), at(3, 60), at(4, 70), at(4, 72)},
+			// The first 2 is lost, the first 3 doubled, and both 4 are on their way at once.
+			"s2": {at(1, 11), at(3, 31), at(3, 32), at(2, 51), at(3, 61), at(4, 75), at(4, 77)},
 		},
 	}
 	r.number()
@@ -132,7 +133,7 @@ func TestFramesThatLookAlikeAreNumbered(t *testing.T) {
 		t.Errorf("the difference is %+v", d)
 	}
 	rows := r.rows(&truth{Between: d})
-	if len(rows) != 1 || rows[0].Resent != 2 || rows[0].Copies != 1 || rows[0].LostBefore != 1 {
+	if len(rows) != 1 || rows[0].Resent != 3 || rows[0].Copies != 1 || rows[0].LostBefore != 1 {
 		t.Errorf("the rows are %+v", rows[0])
 	}
 }

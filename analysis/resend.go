@@ -221,7 +221,11 @@ func (s *shard) timedOutAgain(r *row, p *decode.Packet) bool {
 	if pass.sent != 1 || p.PSN.Before(q.cur) || !q.unaSet || q.una != p.PSN {
 		return false
 	}
-	once := p.PSN.After(q.cur) || pass.cause != RetransmittedTimeout || 2*(p.Time-q.covered) > pass.time-pass.last
+	waited := s.patience(r)
+	if pass.cause == RetransmittedTimeout {
+		waited = (pass.time - pass.last) / 2
+	}
+	once := p.PSN.After(q.cur) || p.Time-q.covered > waited // an answer sets the timer anew
 	return once && s.cause(r, p) == RetransmittedTimeout
 }
 

@@ -162,6 +162,11 @@ func inGaps(f *report.Flow, lost int64) string {
 	return ", in " + report.Counted(f.Gaps+f.ResponseGaps, "gap")
 }
 
+// needlessPart is how many lost packets there must be more than for each NAK that was
+// needless, so that the others are not doubted: behind the tap few of those that late
+// packets draw can be told from others.
+const needlessPart = 5
+
 func lossDownstream(f *report.Flow) report.Finding {
 	n := f.LostDownstream + f.ResponseLostDownstream
 	out := lossFinding(f, "loss.downstream", report.Warning, n, analysis.LostDownstream, analysis.ResponseLostDownstream)
@@ -174,9 +179,10 @@ func lossDownstream(f *report.Flow) report.Finding {
 	out.Not = "Not a needless resend: no answer came that was too early to be caused by it. One loss an episode is known: the receiver throws away what follows, so that further losses behind the first cannot be seen."
 	out.Advice = fmt.Sprintf("The drop lies between the tap and %s: compare the drop, discard and error counters of each port on that way (egress queue of the last switch first), and `ethtool -S` of %s: "+
 		"rx_discards_phy, rx_prio*_discards and out_of_sequence, which counts the episodes; packet_seq_err of %s should read the same.", f.Dst, f.Dst, f.Src)
-	if f.LostDownstream > 0 && f.ResponseLostDownstream == 0 && f.ReorderPrevails() {
+	if f.LostDownstream > 0 && f.ResponseLostDownstream == 0 && needlessPart*f.NeedlessNAKs >= f.LostDownstream {
 		out.Confidence = report.Possible
-		out.Not += " But most NAKs of this flow were drawn by packets that only came late (reorder.spurious-nak), and this may be one more of them."
+		out.Not += fmt.Sprintf(" But packets that only came late drew %s of this flow (reorder.spurious-nak). That shows only where answers come too soon, so they may have drawn the NAKs for lost packets as well.",
+			report.Counted(f.NeedlessNAKs, "NAK"))
 	}
 	if f.ICRCBad > 0 {
 		out.Summary += fmt.Sprintf(" %s of this flow had a bad ICRC here already, which a receiver drops.", report.Counted(f.ICRCBad, "frame"))

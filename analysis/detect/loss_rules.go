@@ -28,7 +28,7 @@ var lossRules = []report.Rule{
 			"Where a timer had to repair it, the first answer to the resend shows the lowest packet that was missing; READ responses count where the requester reads again what the tap had seen.\n\n" +
 			"One packet is counted for each episode: the receiver throws away what follows it, so that further losses behind the first cannot be seen. The number of episodes is right, that of packets is at least as large.",
 		Not: "Not loss.ack, where the request had arrived, and not retransmit.spurious, where the answer was already on its way. " +
-			"Not reorder.spurious-nak: there the packet arrives without being sent again. Packets that passed with a bad ICRC count here, though they were damaged before the tap (icrc.path).",
+			"Not reorder.spurious-nak: there the packet arrives without being sent again. Where packets overtake each other behind the tap, only some of the NAKs that they draw can be told from others, so that the finding is only possible where several were. Packets that passed with a bad ICRC count here, though they were damaged before the tap (icrc.path).",
 		Do: "Compare drop, discard and error counters of each port between the tap and the receiver, the egress queue of the last switch first, then `ethtool -S` of the receiver: rx_discards_phy, rx_prio*_discards, rx_icrc_encapsulated. " +
 			"out_of_sequence of the receiver counts the episodes, packet_seq_err of the sender should read the same.",
 	},

@@ -281,6 +281,8 @@ func (c *candidate) settleDebt() {
 	switch {
 	case len(w.log) == 0 || c.owed.Before(w.log[0].start): // fallen out of the log
 	case w.find(c.owed) != nil && c.again:
+	case w.find(c.owed) != nil && c.paused && w.skippedBehind(c.silence):
+		// it may have sent that in the pause, as it did what is missing, and now sent it again
 	case w.find(c.owed) != nil && c.paused:
 		c.struck = inc(c.struck)
 	case w.find(c.owed) != nil:

@@ -26,7 +26,7 @@ const (
 	LostUpstream                    // missing requests that were sent again
 	Reordered                       // a request that came late
 	NotCaptured                     // missing requests that were acknowledged and never sent again
-	Unresolved                      // Value 0: missing requests whose fate stays unknown; Value 1: a timeout whose cause does
+	Unresolved                      // Value 0: missing requests whose fate stays unknown; 1: a timeout whose cause does; 2: as 0, and a NAK asked for one
 	LostDownstream                  // a request seen here that did not arrive
 	LostAck                         // a timeout though the request had arrived
 	NeedlessNAK                     // a sequence NAK drawn by reordering

@@ -147,7 +147,11 @@ func (s *shard) giveUp(r *row, h *hole) {
 	case r.peer == nil && !h.naked && r.coveredByAny(h):
 		kind = NotCaptured
 	}
-	s.emit(Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame})
+	e := Event{Kind: kind, Count: h.len(), Flow: r.id, PSN: h.start, Time: h.time, Frame: h.frame}
+	if kind == Unresolved && h.naked {
+		e.Value = 2
+	}
+	s.emit(e)
 }
 
 // coverLooks is among how many rows at most the partner of one may be looked for at the end.

@@ -304,11 +304,12 @@ func TestResponsesBehindAPause(t *testing.T) {
 		then            string
 		excused, struck uint8
 	}{
-		"no silence":                      {"B: ack:7", 0, 1},
-		"a silence":                       {"+50 B: ack:7 ack:8", 2, 0},
-		"more than two silences":          {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
-		"what was named is sent after it": {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
-		"a NAK named what is sent again":  {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
+		"no silence":                           {"B: ack:7", 0, 1},
+		"a silence":                            {"+50 B: ack:7 ack:8", 2, 0},
+		"more than two silences":               {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
+		"what was named is sent after it":      {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
+		"so it is, of a row that sent amid it": {"+50 B: ack:7 A: 4-8! B: ack:8", 1, 0},
+		"a NAK named what is sent again":       {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -143,6 +145,13 @@ func (m *message) ended(psn ib.PSN) uint32 {
 		return m.ordinal - 1
 	}
 	return m.ordinal
+}
+
+// skippedBehind reports whether the row did not go on, from some time on, where it had
+// stopped, as far as the log tells.
+func (w *window) skippedBehind(t int64) bool {
+	i := slices.IndexFunc(w.log, func(m message) bool { return m.time >= t })
+	return i == 0 || i > 0 && w.log[i].start != w.log[i-1].end
 }
 
 // find returns the logged message that has psn, or nil.

@@ -35,10 +35,19 @@ type lossFlow struct {
 type missingPacket struct {
 	psn   ib.PSN
 	n     int32 // packets
-	nak   bool  // it passed the tap, and the receiver asked for it
+	naked naked
 	time  int64
 	frame uint64
 }
+
+// naked says whether a NAK asked for what is missing. The report has the number.
+type naked int64
+
+const (
+	nakedNever   naked = iota // it may be missing in the capture alone
+	nakedSeen                 // though it passed the tap
+	nakedMissing              // and it did not pass
+)
 
 // openLoss is what stood open when the row ended.
 type openLoss struct {
@@ -67,13 +76,16 @@ func (l *loss) Observe(b *analysis.Batch) {
 		f.n[e.Kind] += e.Count
 		switch e.Kind {
 		case analysis.Unresolved:
-			if e.Value != 0 {
+			switch e.Value {
+			case 0:
+				f.miss(e, nakedNever)
+			case 1:
 				f.noHole += e.Count
-			} else {
-				f.miss(e)
+			default:
+				f.miss(e, nakedMissing)
 			}
 		case analysis.LostDownstream:
-			f.miss(e)
+			f.miss(e, nakedSeen)
 		case analysis.RetransmittedNAK, analysis.RetransmittedTimeout, analysis.RetransmittedImplied,
 			analysis.RetransmittedRNR, analysis.RetransmittedUnknown:
 			f.resent = e.Time
@@ -83,13 +95,22 @@ func (l *loss) Observe(b *analysis.Batch) {
 	}
 }
 
-func (f *lossFlow) miss(e *analysis.Event) {
+func (f *lossFlow) miss(e *analysis.Event, by naked) {
 	if f.missing == nil {
 		f.missing = new(missingPacket) // once in a row's life
 	}
-	if e.Time >= f.missing.time {
-		*f.missing = missingPacket{psn: e.PSN, n: e.Count, nak: e.Kind == analysis.LostDownstream, time: e.Time, frame: e.Frame}
+	if f.missing.yields(e, by) {
+		*f.missing = missingPacket{psn: e.PSN, n: e.Count, naked: by, time: e.Time, frame: e.Frame}
 	}
+}
+
+// yields reports whether another packet tells more of how the row ended: the newer one, but
+// what the network is known to have lost tells more than what the capture may have missed.
+func (m *missingPacket) yields(e *analysis.Event, by naked) bool {
+	if m.naked != by && m.naked != nakedSeen && by != nakedSeen {
+		return by == nakedMissing
+	}
+	return e.Time >= m.time
 }
 
 // end takes the end of a row with requests unanswered: the loss stands open if
@@ -117,12 +138,8 @@ func (l *loss) Report(r *report.Report) {
 		}
 		x.columns(f)
 		if o := x.open; o != nil && f.Src != report.Other {
-			var nak int64
-			if o.nak {
-				nak = 1
-			}
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), fmt.Sprint(uint32(o.psn))},
-				Values: []int64{int64(o.n), nak, int64(o.requests), o.time, o.last, int64(o.frame)}})
+				Values: []int64{int64(o.n), int64(o.naked), int64(o.requests), o.time, o.last, int64(o.frame)}})
 		}
 	}
 	addTable(r, "loss", t)

@@ -9,7 +9,9 @@ import (
 )
 
 // judgeOpen judges losses that nothing repaired: fatal where the queue pair
-// fell silent while the capture goes on, unresolved where the capture ends.
+// fell silent while the capture goes on, unresolved where the capture ends. What the
+// receiver never asked for may be missing in the capture alone, as may all that would
+// show that the queue pair went on.
 func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	var dead, unresolved []report.Finding
 	open := r.Rows("loss", "open")
@@ -30,9 +32,9 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 		switch silence := end - f.LastNs; {
 		case f.LastNs-row.Values[3] > wait:
 			// It went on behind the loss: the answers are not in view.
-		case f.PeerQP != nil && (silence >= wait || hungUp(flows, f.LastNs)):
+		case row.Values[1] != int64(nakedNever) && f.PeerQP != nil && (silence >= wait || hungUp(flows, f.LastNs)):
 			dead = append(dead, lossUnrecovered(f, row, silence))
-		case row.Values[1] == 0:
+		case row.Values[1] != int64(nakedSeen):
 			unresolved = append(unresolved, lossUnresolved(f, row))
 		}
 	}
@@ -71,7 +73,7 @@ func hungUp(flows []*report.Flow, ns int64) bool {
 
 // openWords tells what is missing: a hole, or a packet that was asked for.
 func openWords(f *report.Flow, row report.Row) string {
-	if row.Values[1] != 0 {
+	if row.Values[1] == int64(nakedSeen) {
 		return fmt.Sprintf("PSN %s from %s to %s %s was asked for in a NAK and not sent again", row.Key[3], f.Src, f.Dst, report.QP(f.DestQP))
 	}
 	return fmt.Sprintf("from %s to %s %s the tap misses %s, from PSN %s on, which did not come again",
@@ -103,6 +105,9 @@ func lossUnresolved(f *report.Flow, row report.Row) report.Finding {
 	out.Rule, out.Confidence = "loss.upstream", report.Possible
 	out.Summary = "Unresolved at end of capture: " + openWords(f, row) + "."
 	out.Not = "Not a dead queue pair: the repair may lie behind the last frame. Not counted as lost, for it may only be late."
+	if row.Values[1] == int64(nakedNever) {
+		out.Not += " No NAK asked for it, so that it may be missing in the capture alone."
+	}
 	out.Advice = "Capture for longer where this is the moment in question."
 	return out
 }

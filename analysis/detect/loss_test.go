@@ -94,22 +94,27 @@ func TestGapFramesLeavesOutTimeoutsOfUnknownCause(t *testing.T) {
 
 func TestLossThatIsNotRepaired(t *testing.T) {
 	for _, test := range []struct {
-		desc string
-		then func(*wire)
-		dead bool
+		desc       string
+		asked      bool
+		then       func(*wire)
+		unanswered int64 // of a dead queue pair
 	}{
-		{"the capture ends", func(*wire) {}, false},
-		{"others go on for a moment", func(w *wire) { w.wait(2_000 * usec); w.write(3, 4, 0x22, 1) }, false},
-		{"others go on for long", func(w *wire) { w.wait(200_000 * usec); w.write(3, 4, 0x22, 1) }, true},
+		{"the capture ends", true, func(*wire) {}, 0},
+		{"others go on for a moment", true, func(w *wire) { w.wait(2_000 * usec); w.write(3, 4, 0x22, 1) }, 0},
+		{"others go on for long", true, func(w *wire) { w.wait(200_000 * usec); w.write(3, 4, 0x22, 1) }, 2},
+		{"so they do, and the capture may have paused", false, func(w *wire) { w.wait(200_000 * usec); w.write(3, 4, 0x22, 1) }, 0},
+		{"so it may, behind what was asked for", true, func(w *wire) { w.request(33); w.wait(200_000 * usec); w.write(3, 4, 0x22, 1) }, 4},
 	} {
 		w := newWire()
 		w.acked(0, 30)
 		w.request(31)
-		w.nak(30)
+		if test.asked {
+			w.nak(30)
+		}
 		test.then(w)
 		r := findings(t, w)
-		if test.dead {
-			if f := finding(t, r, "loss.unrecovered"); f.Severity != report.Critical || f.Values["unanswered_requests"] != 2 {
+		if test.unanswered > 0 {
+			if f := finding(t, r, "loss.unrecovered"); f.Severity != report.Critical || f.Values["unanswered_requests"] != test.unanswered {
 				t.Errorf("%s: %s, %v", test.desc, f.Severity, f.Values)
 			}
 			continue

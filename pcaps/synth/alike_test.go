@@ -68,6 +68,16 @@ func TestQueuePairsAlikeInOddCaptures(t *testing.T) {
 	}
 }
 
+// TestPausesThatHoldAResend plays a pause in which a queue pair sends, is refused and goes
+// back, so that what it sends again seems to be sent only then, behind answers to it: that
+// does not make the queue pair alike the one that was answered.
+func TestPausesThatHoldAResend(t *testing.T) {
+	sc := scored(t, 2201951, oddly(draw.faulty, "breaks", 2201951))
+	if p := &sc.paired; p.wrong > 0 || p.right < 4 {
+		t.Errorf("%d peers are right, %d wrong", p.right, p.wrong)
+	}
+}
+
 // TestHostsThatWaitForEachOther plays queue pairs alike that are silent for a round trip
 // time and again, which looks as if the capture paused: their partners are known.
 func TestHostsThatWaitForEachOther(t *testing.T) {

@@ -59,6 +59,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 1200766, "", "the capture missed what stood behind a packet that a NAK named"},
 		{"mixed", 1300057, "", "a packet of a pass came late amid the next one, and seemed to begin a third"},
 		{"healthy", 1200518, "", "responses before the first READ in view, of which others had taken the place, seemed not to be captured"},
+		{"odd-healthy", 2300407, "", "what passed while the capture paused seemed to be lost, and the queue pair dead, since it had done its work when the capture paused again"},
+		{"odd-healthy", 900120, "", "so it did where the pause was shorter than a round trip"},
 		{"healthy", 901152, "", "the first response that was looked at behind a begin had one before it that was not"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 // judgeOpen judges losses that nothing repaired: fatal where the queue pair
 // fell silent while the capture goes on, unresolved where the capture ends. What the
-// receiver never asked for may be missing in the capture alone, as may all that would
-// show that the queue pair went on.
+// receiver never asked for may be missing in the capture alone, as may the little that
+// would show that the queue pair went on before it was closed.
 func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	var dead, unresolved []report.Finding
 	open := r.Rows("loss", "open")
@@ -32,7 +32,7 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 		switch silence := end - f.LastNs; {
 		case f.LastNs-row.Values[3] > wait:
 			// It went on behind the loss: the answers are not in view.
-		case row.Values[1] != int64(nakedNever) && f.PeerQP != nil && (silence >= wait || hungUp(flows, f.LastNs)):
+		case f.PeerQP != nil && (silence >= wait || row.Values[1] != int64(nakedNever) && hungUp(flows, f.LastNs)):
 			dead = append(dead, lossUnrecovered(f, row, silence))
 		case row.Values[1] != int64(nakedSeen):
 			unresolved = append(unresolved, lossUnresolved(f, row))

@@ -53,9 +53,9 @@ var lossRules = []report.Rule{
 		Name: "loss.unrecovered", Severities: []report.Severity{report.Critical},
 		Brief: "a loss was never repaired and the queue pair fell silent",
 		Means: "Packets were lost or refused by a NAK, and neither a resend nor another packet of that queue pair came afterwards though it had work outstanding. The connection is dead or hangs.",
-		Computed: "A packet that a NAK asked for is missing when the row ends with requests unanswered. The queue pair must be silent for 100 ms (Limits.UnrecoveredWait) and 20 (Limits.UnrecoveredRTTs) of its round trips while the capture goes on, or connection managers must speak after its last packet: " +
+		Computed: "A hole or NAK that is open when the row ends with requests unanswered. The queue pair must be silent for 100 ms (Limits.UnrecoveredWait) and 20 (Limits.UnrecoveredRTTs) of its round trips while the capture goes on, or, where a NAK asked for the packet, connection managers must speak after its last packet: " +
 			"a NAK is served within a round trip, and where it is lost, timers of the usual exponent 14 run out after 67 ms. The count is of packets.",
-		Not: "Not the end of the capture: where the file ends too soon after a hole, loss.upstream says so as info, and as well where no NAK asked for what is missing: a capture that pauses may lack the packet, and then the end of the work. Not retransmit.exhausted, where the resends are to be seen. Where answers are not in view, nothing is said.",
+		Not: "Not the end of the capture: where the file ends too soon after a hole, loss.upstream says so as info, and as well where the connection is closed and no NAK had asked for what is missing: a capture that pauses may lack the packet, and then the end of the work. Not retransmit.exhausted, where the resends are to be seen. Where answers are not in view, nothing is said.",
 		Do:  "Look for the completion error on the sender (IBV_WC_RETRY_EXC_ERR, local_ack_timeout_err, the application's log) and for the drop as under loss.upstream and loss.downstream.",
 	},
 }

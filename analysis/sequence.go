@@ -162,7 +162,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		return s.late(r, i, p)
 	}
 	switch ahead := p.PSN.Sub(q.cur); {
-	case !q.known:
+	case !q.known && ahead >= 0:
 		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
 		} else if ahead == 0 {

@@ -119,10 +119,10 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	rd := &r.req.rec.reads
 	for j := rd.settled(); j < len(rd.list); j++ {
 		e := &rd.list[j]
-		if e.resent && e.first == 0 {
+		if e.done || !e.start.Before(end) || e.resent && e.first == 0 {
 			continue // the answer may be to what was sent before it was asked again
 		}
-		if !e.done && e.known && !e.end.After(end) {
+		if e.tookBefore(r, g); e.known && !e.end.After(end) {
 			s.incomplete(r, g, j, p)
 		}
 	}

@@ -190,6 +190,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.lookBack(r, p)
 		}
 		if p.IPv6 || !r.idsRise() {
+			if i := s.cameBehindAnswer(r, p); i >= 0 {
+				return s.lateBehindAnswer(r, i, p)
+			}
 			if s.goesOnBefore(r, p) {
 				return s.accept(r, p, span, known)
 			}

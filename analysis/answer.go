@@ -119,9 +119,9 @@ func (s *shard) coverHoles(r *row, end ib.PSN, p *decode.Packet) {
 
 // mayBeClosed reports whether packets that a resend pass skipped may come yet, late or in a
 // further pass, although they are acknowledged: what had arrived before is sent again in
-// vain, but not left out by one who repeats all.
+// vain, but not left out by one who repeats all. So may late ones before the row's first.
 func (s *shard) mayBeClosed(r *row, h *hole, p *decode.Packet) bool {
-	return h.within && !h.sure && p.Time-h.time < s.patience(r)
+	return (h.within || h.phantom) && !h.sure && p.Time-h.time < s.patience(r)
 }
 
 // fillAnswered takes out of the holes what READs used whose responses have

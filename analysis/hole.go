@@ -50,10 +50,11 @@ func (h *hole) has(p ib.PSN) bool { return !p.Before(h.start) && p.Before(h.end)
 func (h *hole) isNaked(p ib.PSN) bool { return h.naked && h.named == p }
 
 // between reports whether an ID lies so closely between those on either side of
-// the hole that it is no chance, whatever else is known of the sender's IDs.
+// the hole that it is no chance, whatever else is known of the sender's IDs. Before the
+// row's first packet there is one side.
 func (h *hole) between(id uint16) bool {
 	before, behind := id-h.before, h.after-id
-	return 0 < before && before < closely && 0 < behind && behind < closely
+	return (h.phantom || 0 < before && before < closely) && 0 < behind && behind < closely
 }
 
 func (h *hole) len() int32 { return h.end.Sub(h.start) }

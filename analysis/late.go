@@ -21,7 +21,9 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 	if out, full := hs.add(h); full {
 		s.giveUp(r, &out)
 	}
-	q.first = p.PSN
+	if q.first = p.PSN; !q.unaSet {
+		q.una = p.PSN // so that its sighting is worth keeping
+	}
 }
 
 // arrivedBefore reports whether the packet had arrived at its receiver, as an answer
@@ -133,11 +135,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 			case fateLost: // the resend overtook it
 				s.overturn(r, i, p, LostUpstream)
 			case fateAcked:
-				kind := NotCaptured
-				if h.isNaked(p.PSN) {
-					kind = Unresolved
-				}
-				s.overturn(r, i, p, kind)
+				return s.lateBehindAnswer(r, i, p)
 			default:
 				continue
 			}
@@ -163,6 +161,30 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 	return Copy
+}
+
+// lateBehindAnswer takes a late packet that the hole at index i lacks, and that seemed not to
+// be captured as an answer had covered it.
+func (s *shard) lateBehindAnswer(r *row, i int, p *decode.Packet) Verdict {
+	was := r.req.rec.holes.list[i]
+	kind := NotCaptured
+	if was.isNaked(p.PSN) {
+		kind = Unresolved
+	}
+	s.overturn(r, i, p, kind)
+	return s.keepOverturned(r, &was, p)
+}
+
+// cameBehindAnswer returns the index of such a hole where it is not known that IDs rise, or
+// -1: the packet's ID lies between those around the hole, or it comes right behind the answer,
+// and nothing has asked for it.
+func (s *shard) cameBehindAnswer(r *row, p *decode.Packet) int {
+	if !r.req.unaSet || !p.PSN.Before(r.req.una) || r.req.rec == nil {
+		return -1
+	}
+	return slices.IndexFunc(r.req.rec.holes.list, func(h hole) bool {
+		return h.fate == fateAcked && h.has(p.PSN) && (!p.IPv6 && h.between(p.IPID) || !r.arrivedBefore(p) && s.cause(r, p) == RetransmittedUnknown)
+	})
 }
 
 // belatedResend takes a packet of a resend pass whose later packets overtook

@@ -58,15 +58,17 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	rd.notTwice(j)
 }
 
-// tookBefore finds how long the answer to a READ is that was not known, nor whose
-// responses they are, when the READ or its first response passed: of an answer that has
-// begun, the rest is missing.
+// tookBefore has a READ take the responses that passed while it was not known whose they
+// are, or how many there had to be: of an answer that has begun, the rest is missing.
 func (e *read) tookBefore(r, g *row) {
-	mtu := r.readMTU()
-	if e.known || e.resent || e.dmaLen == 0 || mtu == 0 {
-		return
+	end := e.end
+	if !e.known {
+		mtu := r.readMTU()
+		if e.resent || e.dmaLen == 0 || mtu == 0 {
+			return
+		}
+		end = e.start.Add(packets(e.dmaLen, mtu))
 	}
-	end := e.start.Add(packets(e.dmaLen, mtu))
 	if e.catchUp(&g.rsp.recent, end); e.first == 0 && e.cursor != e.start {
 		e.first = e.time // or later: it does not matter how soon it came
 	}
@@ -117,10 +119,10 @@ func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
 	rd := &r.req.rec.reads
 	for j := rd.settled(); j < len(rd.list); j++ {
 		e := &rd.list[j]
-		if e.resent && e.first == 0 {
+		if e.done || !e.start.Before(end) || e.resent && e.first == 0 {
 			continue // the answer may be to what was sent before it was asked again
 		}
-		if !e.done && e.known && !e.end.After(end) {
+		if e.tookBefore(r, g); e.known && !e.end.After(end) {
 			s.incomplete(r, g, j, p)
 		}
 	}

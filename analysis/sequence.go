@@ -162,7 +162,7 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		return s.late(r, i, p)
 	}
 	switch ahead := p.PSN.Sub(q.cur); {
-	case !q.known:
+	case !q.known && ahead >= 0:
 		if !fresh && !s.passGoesOn(r, p) {
 			s.newPass(r, p)
 		} else if ahead == 0 {
@@ -190,6 +190,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.lookBack(r, p)
 		}
 		if p.IPv6 || !r.idsRise() {
+			if i := s.cameBehindAnswer(r, p); i >= 0 {
+				return s.lateBehindAnswer(r, i, p)
+			}
 			if s.goesOnBefore(r, p) {
 				return s.accept(r, p, span, known)
 			}

@@ -62,6 +62,9 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-healthy", 2300407, "", "what passed while the capture paused seemed to be lost, and the queue pair dead, since it had done its work when the capture paused again"},
 		{"odd-healthy", 900120, "", "so it did where the pause was shorter than a round trip"},
 		{"healthy", 901152, "", "the first response that was looked at behind a begin had one before it that was not"},
+		{"healthy", 2300321, "", "an answer had passed while nothing told whose it was, and seemed to be missing behind a READ of known length"},
+		{"healthy", 2100448, "", "a packet came late that stood before the first one, a READ of unknown length"},
+		{"healthy", 2400975, "", "an answer came behind the first response to a READ, which told its length, and before the others"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -109,9 +109,10 @@ func (rd *reads) noneCompleted(p *decode.Packet) bool {
 	return rd.counts && p.HasExt && !p.Op.Is(ib.IsMiddle) && p.MSN == rd.msn
 }
 
-// completeReads closes the READs before end, which an answer covers.
+// completeReads closes the READs before end, which an answer covers. One that covers no
+// more than those before it may have come late, amid the responses to a READ asked again.
 func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
-	if r.req.rec == nil {
+	if r.req.rec == nil || r.req.unaSet && p.PSN.Before(r.req.una) {
 		return
 	}
 	rd := &r.req.rec.reads
@@ -190,6 +191,9 @@ func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 	rd.holes.lastGap++
 	rd.upset = p.Time
 	h := hole{start: from, end: to, upto: from, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	if e := g.rsp.recent.get(from.Add(-1)); e != nil && int16(h.before-e.id()) > 0 {
+		h.before = e.id() // what is missing comes right behind that, and other answers may have passed since
+	}
 	if rd.seen && rd.high.After(from) {
 		h.upto = rd.high // what lies before had been sent once
 	}

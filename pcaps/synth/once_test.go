@@ -60,6 +60,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 1300057, "", "a packet of a pass came late amid the next one, and seemed to begin a third"},
 		{"healthy", 1200518, "", "responses before the first READ in view, of which others had taken the place, seemed not to be captured"},
 		{"healthy", 901152, "", "the first response that was looked at behind a begin had one before it that was not"},
+		{"mixed", 901455, "response_", "an ACK of what duplicates carried came late, amid the answer to a READ asked again, and seemed to end that"},
+		{"mixed", 900115, "response_", "so it was, and a response that came late behind such ACKs and the next answer seemed to be given anew"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

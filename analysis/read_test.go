@@ -316,6 +316,11 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{rising},
 		},
 		{
+			name:   "a response late in an answer given again was lost in the one before",
+			script: mtu + "A: read:2x4 B: rfirst:2 (rmid:3) rmid:4 rlast:5 A: read:3x3 B: (rfirst:3) rmid:4 late:rfirst:3 rlast:5 A: 6! B: ack:6",
+			want:   "retransmission_implied@3 response_gap@3×2 response_lost_upstream@3 response_out_of_order@3 response_retransmission@3-5",
+		},
+		{
 			name:   "of two losses behind the tap in one READ the first is knowable",
 			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
 			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",

@@ -305,6 +305,22 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "gap@2 lost_upstream@2-3 lost_downstream@2 retransmission_nak@5 retransmission_timeout@2-3,5 timeout@2",
 		},
 		{
+			name:   "an ACK that covers nothing new and comes amid an answer given again does not end that",
+			script: mtu + "A: read:2x3 5! B: resp:2-4 ack:5 (ack:5) A: read:3x2 5! B: rfirst:3 late:ack:5 rlast:4 ack:5 A: 6! B: ack:6",
+			want:   "retransmission_implied@3,5 spurious_retransmission@5 response_lost_downstream@3 response_retransmission@3-4",
+		},
+		{
+			name:   "a response that is late behind such an ACK, and the answer behind that, is not asked for again",
+			script: mtu + "A: read:2x3 5! read:6x2 B: resp:2-4 ack:5 resp:6-7 A: read:3x2 5! read:6x2 B: rfirst:3 (rlast:4) ack:5 resp:6-7 late:rlast:4 A: 8! B: ack:8",
+			want:   "retransmission_implied@3,5-6 spurious_retransmission@5 response_gap@4 response_out_of_order@4 response_lost_downstream@3 response_retransmission@3-4,6-7",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "a response late in an answer given again was lost in the one before",
+			script: mtu + "A: read:2x4 B: rfirst:2 (rmid:3) rmid:4 rlast:5 A: read:3x3 B: (rfirst:3) rmid:4 late:rfirst:3 rlast:5 A: 6! B: ack:6",
+			want:   "retransmission_implied@3 response_gap@3×2 response_lost_upstream@3 response_out_of_order@3 response_retransmission@3-5",
+		},
+		{
 			name:   "of two losses behind the tap in one READ the first is knowable",
 			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
 			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",

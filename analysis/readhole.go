@@ -111,9 +111,10 @@ func (rd *reads) noneCompleted(p *decode.Packet) bool {
 	return rd.counts && p.HasExt && !p.Op.Is(ib.IsMiddle) && p.MSN == rd.msn
 }
 
-// completeReads closes the READs before end, which an answer covers.
+// completeReads closes the READs before end, which an answer covers. One that covers no
+// more than those before it may have come late, amid the responses to a READ asked again.
 func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
-	if r.req.rec == nil {
+	if r.req.rec == nil || r.req.unaSet && p.PSN.Before(r.req.una) {
 		return
 	}
 	rd := &r.req.rec.reads
@@ -192,6 +193,9 @@ func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 	rd.holes.lastGap++
 	rd.upset = p.Time
 	h := hole{start: from, end: to, upto: from, time: p.Time, frame: p.Frame, before: g.rsp.previous, after: p.IPID, gap: rd.holes.lastGap, sure: true}
+	if e := g.rsp.recent.get(from.Add(-1)); e != nil && int16(h.before-e.id()) > 0 {
+		h.before = e.id() // what is missing comes right behind that, and other answers may have passed since
+	}
 	if rd.seen && rd.high.After(from) {
 		h.upto = rd.high // what lies before had been sent once
 	}
@@ -202,14 +206,23 @@ func (s *shard) missResponses(r, g *row, from, to ib.PSN, p *decode.Packet) {
 }
 
 // closeResponse counts a response sent again, and closes the holes that it
-// fills: it may have been lost more than once. It reports false for one that had not been sent before.
+// fills. It reports false for one that had not been sent before.
 func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 	rd := &r.req.rec.reads
-	filled := false
+	if !s.fillHoles(g, rd, p, p.Frame) && !(rd.seen && p.PSN.Before(rd.high)) {
+		return false
+	}
+	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
+	return true
+}
+
+// fillHoles closes the holes opened before a frame that a response sent again fills: it may have
+// been lost more than once. It reports false where there is none.
+func (s *shard) fillHoles(g *row, rd *reads, p *decode.Packet, before uint64) bool {
 	var closed []hole
 	for i := 0; i < len(rd.holes.list) && rd.holes.open > 0; i++ {
 		h := &rd.holes.list[i]
-		if h.fate != fateOpen || !h.has(p.PSN) {
+		if h.fate != fateOpen || !h.has(p.PSN) || h.frame >= before {
 			continue
 		}
 		n := len(rd.holes.list)
@@ -220,26 +233,22 @@ func (s *shard) closeResponse(r, g *row, p *decode.Packet) bool {
 		piece.fate = fateLost
 		closed = append(closed, piece)
 		s.emit(Event{Kind: ResponseLostUpstream, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
-		filled = true
 	}
 	for i := range closed {
 		rd.holes.keep(closed[i])
 	}
-	if !filled && !(rd.seen && p.PSN.Before(rd.high)) {
-		return false
-	}
-	s.emit(Event{Kind: ResponseRetransmitted, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
-	return true
+	return len(closed) > 0
 }
 
-// lateResponse closes a hole by a response that was not asked for again. It
-// reports false where there is no such hole.
+// lateResponse closes a hole by a response that was not asked for again: the last that it
+// fits, for those before are of answers that were given again since. It reports false
+// where there is no such hole.
 func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 	rd := &r.req.rec.reads
 	rises := !p.IPv6 && g.rises(&g.rsp.ids)
-	for i := range rd.holes.list {
+	for i := len(rd.holes.list) - 1; i >= 0; i-- {
 		h := rd.holes.list[i]
-		if !h.has(p.PSN) || rises && (int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0) {
+		if !h.has(p.PSN) || !rises && h.fate != fateOpen || rises && (int16(p.IPID-h.before) < 0 || int16(h.after-p.IPID) < 0) {
 			continue
 		}
 		switch h.fate {
@@ -247,6 +256,7 @@ func (s *shard) lateResponse(r, g *row, p *decode.Packet) (Verdict, bool) {
 			piece := rd.holes.cut(i, p.PSN, p.PSN.Add(1))
 			piece.fate = fateLate
 			rd.holes.keep(piece)
+			s.fillHoles(g, rd, p, h.frame)
 			if !p.PSN.Before(rd.high) {
 				rd.high = p.PSN.Add(1)
 			}

@@ -65,6 +65,10 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"healthy", 2300321, "", "an answer had passed while nothing told whose it was, and seemed to be missing behind a READ of known length"},
 		{"healthy", 2100448, "", "a packet came late that stood before the first one, a READ of unknown length"},
 		{"healthy", 2400975, "", "an answer came behind the first response to a READ, which told its length, and before the others"},
+		{"mixed", 901455, "response_", "an ACK of what duplicates carried came late, amid the answer to a READ asked again, and seemed to end that"},
+		{"mixed", 900115, "response_", "so it was, and a response that came late behind such ACKs and the next answer seemed to be given anew"},
+		{"mixed", 900471, "response_", "a late response in an answer given again seemed to be late in the one before"},
+		{"mixed", 1200783, "response_", "so it was, over and over"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

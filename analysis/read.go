@@ -147,12 +147,27 @@ func (s *shard) askedAgain(r *row, p *decode.Packet) {
 		if e.first != 0 && !p.PSN.Before(e.start) && p.PSN.Before(e.cursor) {
 			ev := Event{Kind: ResponseLostDownstream, Count: 1, Flow: r.peer.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame}
 			if seen := r.peer.rsp.recent.get(p.PSN); seen != nil {
+				if rd.overtook(&r.peer.rsp.recent, seen) {
+					return
+				}
 				ev.Frame, ev.Ref = seen.frame(), p.Frame
 			}
 			s.emit(ev)
 			return
 		}
 	}
+}
+
+// overtook reports whether a response passed before one that comes before it, and that came
+// late: a requester which takes them in order threw it away.
+func (rd *reads) overtook(c *recent, e *sighting) bool {
+	return slices.ContainsFunc(rd.holes.list, func(h hole) bool {
+		if h.fate != fateLate || e.psn().Before(h.end) {
+			return false
+		}
+		late := c.get(h.end.Add(-1))
+		return late != nil && late.frame() > e.frame()
+	})
 }
 
 // heard notes the newest response.

@@ -321,6 +321,11 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "retransmission_implied@3 response_gap@3×2 response_lost_upstream@3 response_out_of_order@3 response_retransmission@3-5",
 		},
 		{
+			name:   "a response that overtook others and is asked for again was thrown away",
+			script: mtu + "A: 2! B: ack:2 A: read:3x4 B: (rfirst:3) (rmid:4) rmid:5 late:rfirst:3 late:rmid:4 rlast:6 A: read:5x2 B: resp:5-6 A: 7! B: ack:7",
+			want:   "retransmission_implied@5 response_gap@3 response_out_of_order@3-4 response_retransmission@5-6",
+		},
+		{
 			name:   "of two losses behind the tap in one READ the first is knowable",
 			script: mtu + "A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:3x2 read:5x2 B: resp:3-4 resp:5-6 A: 7! B: ack:7",
 			want:   "retransmission_implied@3,5 response_lost_downstream@3 response_retransmission@3-6",

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode"
@@ -27,8 +29,33 @@ type integrity struct {
 
 // badRow is what is damaged of a row.
 type badRow struct {
-	copies badFrames
-	last   uint64 // frame, no copy
+	copies badFrames // of frames that were right
+	last   uint64    // frame, no copy
+	recent [badRecent]wrong
+	next   uint8 // the place in recent that is overwritten next
+}
+
+// A wrong names a damaged frame that is no copy.
+type wrong struct {
+	psn  ib.PSN
+	op   ib.Opcode
+	used bool
+}
+
+// badRecent is how many damaged frames of a row stay in memory for their copies.
+// Taps stand microseconds apart, so that few are between a frame and its copy.
+const badRecent = 16
+
+// takes counts a damaged frame that is no copy.
+func (x *badRow) takes(p *decode.Packet) {
+	x.last = p.Frame
+	x.recent[x.next%badRecent] = wrong{p.PSN, p.Op, true}
+	x.next++
+}
+
+// was reports whether the frame that the packet is a copy of was damaged already.
+func (x *badRow) was(p *decode.Packet) bool {
+	return slices.Contains(x.recent[:], wrong{p.PSN, p.Op, true})
 }
 
 type addresses struct{ src, dst [16]byte }
@@ -76,9 +103,11 @@ func (n *integrity) damaged(b *analysis.Batch, r *analysis.Streak) {
 				b.Note(analysis.BadICRC, i)
 			}
 		case r.Verdict&analysis.Copy != 0:
-			n.row(r.Flow).copies.add(p)
+			if x := n.row(r.Flow); !x.was(p) {
+				x.copies.add(p)
+			}
 		default:
-			n.row(r.Flow).last = p.Frame
+			n.row(r.Flow).takes(p)
 			b.Note(analysis.BadICRC, i)
 		}
 	}

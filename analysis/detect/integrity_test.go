@@ -31,6 +31,13 @@ func TestICRC(t *testing.T) {
 			map[string]report.Severity{"icrc.sender": report.Critical}, 10},
 		{"too few to blame the sender", func(w *wire) { w.writes(1, 2, 20); w.unanswered(3, 2, 4, damaged) },
 			map[string]report.Severity{"icrc.path": report.Warning}, 4},
+		{"every packet of one sender, at two taps", func(w *wire) {
+			w.writes(1, 2, 20)
+			for i := range ib.PSN(10) {
+				w.send(packet{src: 3, dst: 2, op: writeOnly, qp: 0x30, psn: i, ext: reth(0, 1, 64), payload: 64, bad: true})
+				w.again()
+			}
+		}, map[string]report.Severity{"icrc.sender": report.Critical}, 10},
 		{"some packets of a sender", func(w *wire) {
 			w.writes(1, 2, 20)
 			w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x10, psn: 20, ext: reth(0, 1, 64), payload: 64, bad: true})

@@ -50,14 +50,15 @@ const (
 	ResponseRetransmitted
 
 	MirrorDuplicate
-	RNRStall    // Value: from the RNR NAK to the resend, ns
-	SequenceNAK // in the row of the NAK, as are the next four
-	RNRNAK      // Value: the wait asked for, ns
-	FatalNAK    // Value: the syndrome
-	RNREcho     // a sequence NAK that only echoes an RNR NAK
-	CNPSeen     //
-	CEMark      //
-	BadICRC     //
+	RNRStall      // Value: from the RNR NAK to the resend, ns
+	SequenceNAK   // in the row of the NAK, as are the next four
+	RNRNAK        // Value: the wait asked for, ns
+	FatalNAK      // Value: the syndrome
+	RNREcho       // a sequence NAK that only echoes an RNR NAK
+	CNPSeen       //
+	CEMark        //
+	BadICRC       //
+	AnsweredFirst // a request that passed behind its answer
 
 	// Measures: nothing happened that is worth showing, only time went by; Value
 	// says how much, in ns, and Ref the frame from which it counts. All stand in
@@ -86,7 +87,7 @@ var eventNames = [NumEventKinds]string{
 	ResponseNotCaptured: "response_not_captured", ResponseUnresolved: "response_unresolved",
 	ResponseLostDownstream: "response_lost_downstream", ResponseRetransmitted: "response_retransmission",
 	MirrorDuplicate: "mirror_duplicate", RNRStall: "rnr_stall", RoundTrip: "round_trip", SequenceNAK: "nak",
-	RNRNAK: "rnr_nak", FatalNAK: "fatal_nak", RNREcho: "rnr_echo", CNPSeen: "cnp", CEMark: "ce", BadICRC: "icrc_bad",
+	RNRNAK: "rnr_nak", FatalNAK: "fatal_nak", RNREcho: "rnr_echo", CNPSeen: "cnp", CEMark: "ce", BadICRC: "icrc_bad", AnsweredFirst: "answered_first",
 	NAKGeneration: "nak_generation", NAKReaction: "nak_reaction", ReadResponse: "read_response", ReadCompletion: "read_completion", MessageDone: "message",
 }
 

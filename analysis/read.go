@@ -111,6 +111,9 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 	rd := &r.req.recovery().reads
 	if resent {
 		s.askedAgain(r, p)
+	} else if r.req.answered(p.PSN) {
+		rd.answeredFirst(p, span, known, r.req.una)
+		return
 	}
 	rd.trim()
 	i := len(rd.list)
@@ -120,6 +123,26 @@ func (s *shard) askedRead(r *row, p *decode.Packet, span int32, known, resent bo
 		}
 	}
 	rd.insert(i, read{start: p.PSN, end: p.PSN.Add(span), cursor: p.PSN, known: known, resent: resent, dmaLen: p.DMALen, time: p.Time, frame: p.Frame})
+}
+
+// answeredFirst takes a READ request that passed behind its responses, or behind the first
+// of them. What was answered before una has come, and how soon it did is not to be known.
+func (rd *reads) answeredFirst(p *decode.Packet, span int32, known bool, una ib.PSN) {
+	i := slices.IndexFunc(rd.list, func(e read) bool { return e.orphan && e.start == p.PSN })
+	if i < 0 {
+		rd.trim()
+		i = rd.placeOf(p.PSN)
+		rd.insert(i, read{start: p.PSN, cursor: p.PSN, time: p.Time, first: p.Time, last: p.Time, orphan: true})
+	}
+	e := &rd.list[i]
+	e.end, e.known, e.dmaLen = p.PSN.Add(span), known, p.DMALen
+	if known && una.After(e.end) {
+		una = e.end
+	}
+	if una.After(e.cursor) {
+		e.cursor = una
+	}
+	e.done = known && e.cursor == e.end
 }
 
 // askedAgain reads what a repeated READ says about the responses so far: the
@@ -245,16 +268,22 @@ func (s *shard) notLate(g *row, rd *reads, p *decode.Packet) {
 // catchUp takes the responses before end that passed since the READ: while it was
 // not known yet whose they are, nobody took them.
 func (e *read) catchUp(seen *recent, end ib.PSN) {
-	if e.resent || e.first != 0 {
-		return
+	if !e.resent && e.first == 0 {
+		e.cursor = seen.passed(e.cursor, end, e.time)
 	}
-	for e.cursor.Before(end) {
-		s := seen.get(e.cursor)
-		if s == nil || s.time < e.time || !s.op().Is(ib.IsReadResponse) {
-			return
+}
+
+// passed returns the first PSN from a READ's own on, before end, of which no READ response
+// has passed since a time.
+func (r *recent) passed(psn, end ib.PSN, since int64) ib.PSN {
+	for psn.Before(end) {
+		s := r.get(psn)
+		if s == nil || s.time < since || !s.op().Is(ib.IsReadResponse) {
+			break
 		}
-		e.cursor = e.cursor.Add(1)
+		psn = psn.Add(1)
 	}
+	return psn
 }
 
 // advance moves every READ that expects the packet: one and the same response

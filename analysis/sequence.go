@@ -211,6 +211,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	return s.accept(r, p, span, known)
 }
 
+// answered reports whether an answer to the request, or to one behind it, has passed.
+func (q *requests) answered(psn ib.PSN) bool { return q.unaSet && q.una.After(psn) }
+
 func (q *requests) holeInPass(p ib.PSN) *hole {
 	if q.rec == nil {
 		return nil
@@ -230,6 +233,9 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 		if q.cur == p.PSN && q.known && !p.IPv6 && p.PSN != q.first {
 			r.learn(&q.ids, p.IPID)
 			q.ids.last = p.IPID // nothing was sent behind it
+		}
+		if q.answered(p.PSN) {
+			s.emit(Event{Kind: AnsweredFirst, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		}
 		q.high = p.PSN.Add(span)
 		q.lastFresh = p.Time

@@ -83,7 +83,7 @@ func (r *row) countOn(u *run, p *decode.Packet) {
 // first time, while nothing is in doubt, and returns how many.
 func (r *row) requestsOn(ps []decode.Packet) int {
 	q, icrc := &r.req, ps[0].ICRC
-	if !q.started || !q.known || q.cur != q.high || !q.quiet() || icrc == decode.ICRCBad || r.peer == nil && q.cur.Before(r.win.high) {
+	if !q.started || !q.known || q.cur != q.high || !q.quiet() || q.answered(q.cur) || icrc == decode.ICRCBad || r.peer == nil && q.cur.Before(r.win.high) {
 		return 0
 	}
 	n, psn, rising := 0, q.cur, r.bundle.rising[r.dir] && q.ids.rising()

@@ -73,7 +73,7 @@ func (c *capture) Report(r *report.Report) {
 }
 
 func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {
-	return slices.Concat(captureMissed(r), mirrorLost(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r, &c.Limits), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
+	return slices.Concat(doubtSides(r, &c.Limits, captureMissed(r)), mirrorLost(r), captureDropped(r), captureDuplicated(r), captureClock(r, c), oneDirection(r, &c.Limits), captureTruncated(r), captureDamaged(r), noRoCE(r), uetPresent(r))
 }
 
 // oneDirection finds host pairs of which one direction is not in the capture

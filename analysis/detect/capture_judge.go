@@ -68,23 +68,6 @@ func mirrorLost(r *report.Report) []report.Finding {
 	return []report.Finding{overCapture(r, f)}
 }
 
-// captureClock says that the frames do not stand in the order of their times.
-func captureClock(r *report.Report, c *analysis.Config) []report.Finding {
-	n := r.Totals.Backward
-	if n == 0 || float64(n) < c.Limits.Backward*float64(r.Totals.Frames) {
-		return nil
-	}
-	f := report.Finding{
-		Rule: "capture.clock", Severity: report.Notice, Confidence: report.Certain, Count: n,
-		Values:  map[string]int64{"backward_frames": n, "frames": r.Totals.Frames},
-		Summary: fmt.Sprintf("Time runs backwards at %s (%s): the order of the capture is not the order on the wire.", report.Counted(n, "frame"), report.Share(n, r.Totals.Frames)),
-		Not:     "Not reordering in the network: each queue pair's packets carry their numbers in order, only the times of different interfaces or queues disagree. Counts stand; times between the two directions do not.",
-		Advice:  "Merge by time (rocescope takes several files at once and does), or synchronise the clocks of the capturing interfaces (PTP, hardware timestamps).",
-		Filter:  "frame.time_delta < 0",
-	}
-	return []report.Finding{overCapture(r, f)}
-}
-
 // captureDropped repeats what the capturing host said of itself.
 func captureDropped(r *report.Report) []report.Finding {
 	var out []report.Finding

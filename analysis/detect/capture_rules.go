@@ -32,6 +32,7 @@ var captureRules = []report.Rule{
 		Brief: "the frames do not stand in the order of their times",
 		Means: "The times of several interfaces, queues or files disagree. An answer may then stand before its question, and a round trip come out too short or negative.",
 		Computed: "Frames whose time lies before that of a frame ahead of them in the file are counted. It is said from 0.1 % (Limits.Backward) of all frames on: the queues of one adapter disagree now and then.\n\n" +
+			"So are requests that pass behind an answer which covers them, an acknowledgement or a READ response. It takes that same share of the RoCE frames, and several queue pairs where several are in view. What rests on the order of requests and answers is only possible then: loss.upstream, loss.downstream, loss.ack, capture.missed, reorder.spurious-nak, retransmit.spurious.\n\n" +
 			"Times are never sorted: the analysis follows the order of the file.\n\n" +
 			"How coarse the clock is (clock_noise) is no finding; other rules leave room for it. Times are off by the tick of the clock, which is the common divisor of more than 32 (Limits.ClockSteps) of them. " +
 			"Drivers may give frames one time that came in a row: at least 8 (Limits.ClockBatch), several of one host, and more than a link carries in a tick at 800 (Limits.FastestLink) Gbit/s. Then times are off by what lies between that time and the one before it, of no more than 20 µs (Limits.ClockWait), beyond which it is silence.",

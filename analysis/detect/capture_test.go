@@ -85,3 +85,46 @@ func TestCopiesAreReportedOnce(t *testing.T) {
 		t.Errorf("%d copies, want 20", f.Count)
 	}
 }
+
+// TestAnswersBeforeTheirQuestions has the clocks of the two directions disagree in some of
+// the queue pairs, of which one loses a packet.
+func TestAnswersBeforeTheirQuestions(t *testing.T) {
+	for _, test := range []struct {
+		desc             string
+		pairs, disagreed uint32
+		want             bool
+	}{
+		{"nowhere", 4, 0, false},
+		{"in one queue pair of several", 4, 1, false},
+		{"in the only one", 1, 1, true},
+		{"in several", 4, 2, true},
+	} {
+		w := newWire()
+		for psn := range ib.PSN(20) {
+			for qp := range test.pairs {
+				p := packet{src: 1, dst: 2, op: writeOnly, qp: 0x12 + qp, psn: psn, ext: reth(0, 1, 64), payload: 64}
+				if qp >= test.disagreed || psn < 10 {
+					w.send(p)
+				}
+				w.answer(2, 1, 0x112+qp, psn, 0x1F)
+				if qp < test.disagreed && psn >= 10 {
+					w.send(p)
+				}
+			}
+		}
+		w.lostBeforeTap(20)
+		r := findings(t, w)
+		sure := report.Likely
+		if test.want {
+			sure = report.Possible
+			if f := finding(t, r, "capture.clock"); f.Severity != report.Notice || f.Count != 10*int64(test.disagreed) {
+				t.Errorf("%s: %s, of %d requests", test.desc, f.Severity, f.Count)
+			}
+		} else {
+			silent(t, r, "capture.clock")
+		}
+		if f := finding(t, r, "loss.upstream"); f.Confidence != sure {
+			t.Errorf("%s: the loss is %s, want %s", test.desc, f.Confidence, sure)
+		}
+	}
+}

@@ -32,8 +32,8 @@ func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 			acks = append(acks, lossAck(f))
 		}
 	}
-	return slices.Concat(condense(up, "flow", nakFilter), condense(down, "flow", nakFilter), condense(acks, "flow", "infiniband"),
-		condense(datagrams, "flow", "infiniband"), judgeOpen(r, c))
+	sides := slices.Concat(condense(up, "flow", nakFilter), condense(down, "flow", nakFilter), condense(acks, "flow", "infiniband"))
+	return slices.Concat(doubtSides(r, &c.Limits, sides), condense(datagrams, "flow", "infiniband"), judgeOpen(r, c))
 }
 
 // dropSharedDatagrams takes back what was counted in UD rows whose sender also

@@ -26,7 +26,7 @@ func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 		}
 		if len(late) > 0 {
 			paths = append(paths, reorderPath(g, late, timed[g.key]))
-			if n := r.Totals.Backward; n > 0 && float64(n) >= c.Limits.Backward*float64(r.Totals.Frames) {
+			if backward(r, &c.Limits) {
 				doubtOrder(&paths[len(paths)-1])
 			}
 		}
@@ -34,8 +34,8 @@ func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 			naks = append(naks, reorderNAK(g, naked))
 		}
 	}
-	return append(condense(naks, "host pair", "infiniband.aeth.syndrome.opcode == 3 && infiniband.aeth.syndrome.error_code == 0"),
-		condense(paths, "host pair", "infiniband")...)
+	naks = condense(naks, "host pair", "infiniband.aeth.syndrome.opcode == 3 && infiniband.aeth.syndrome.error_code == 0")
+	return append(doubtSides(r, &c.Limits, naks), condense(paths, "host pair", "infiniband")...)
 }
 
 func lateIn(f *report.Flow) int64 { return f.Reordered + f.ResponseReordered }

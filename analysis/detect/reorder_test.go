@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -44,7 +45,7 @@ func TestReorderingIsJudgedByItsNAKs(t *testing.T) {
 		{"in order", 0, 0, 0, ""},
 	} {
 		got := ""
-		for _, f := range judgeReorder(row(test.late, test.needless, test.lost), nil) {
+		for _, f := range judgeReorder(row(test.late, test.needless, test.lost), analysis.Defaults(1)) {
 			got += f.Rule
 		}
 		if got != test.want {
@@ -65,7 +66,7 @@ func TestOnlyAReceiverThatAskedForNothingPlacesOutOfOrder(t *testing.T) {
 	} {
 		r := &report.Report{Flows: []report.Flow{{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 2, Transport: "RC",
 			RequestFrames: 100, Reordered: 5, Retransmitted: test.requests, ResponseRetransmitted: test.answers}}}
-		for _, f := range judgeReorder(r, nil) {
+		for _, f := range judgeReorder(r, analysis.Defaults(1)) {
 			if got := strings.Contains(f.Advice, "as it does here"); got != test.want {
 				t.Errorf("%s: %s", test.desc, f.Advice)
 			}

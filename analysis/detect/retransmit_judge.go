@@ -49,7 +49,7 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 			timeouts = append(timeouts, retransmitTimeout(&v))
 		}
 	}
-	return slices.Concat(condense(timeouts, "flow", "infiniband"), condense(spurious, "flow", "infiniband"), condense(adaptive, "flow", "infiniband"),
+	return slices.Concat(condense(timeouts, "flow", "infiniband"), doubtSides(r, &c.Limits, condense(spurious, "flow", "infiniband")), condense(adaptive, "flow", "infiniband"),
 		judgeDead(r, c, stuck))
 }
 

@@ -237,6 +237,9 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 	}
 	e := &rd.list[i]
 	e.catchUp(&g.rsp.recent, p.PSN)
+	if e.resent && e.first == 0 { // those before seemed to come too soon
+		e.cursor = g.rsp.recent.passed(e.cursor, p.PSN, e.time)
+	}
 	if e.cursor.Before(p.PSN) {
 		s.missResponses(r, g, e.cursor, p.PSN, p)
 		rd.skip(i, p.PSN)

@@ -29,6 +29,11 @@ func TestReads(t *testing.T) {
 			want:   "retransmission_implied@3,5 response_gap@3 response_out_of_order@3 response_retransmission@3-4",
 		},
 		{
+			name:   "an answer that seems to begin too soon is whole",
+			script: mtu + "A: read:2x5 B: rfirst:2 (rmid:3) rmid:4-5 rlast:6 A: read:3x4 B: +-6 rmid:3-4 +6 rmid:5 rlast:6 A: 7! B: ack:7",
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-6",
+		},
+		{
 			name:   "a response that came late, and is asked for again, comes again",
 			script: mtu + "A: read:2x2 4! B: rfirst:2 (rlast:3) ack:4 late:rlast:3 A: read:3x1 4! B: ronly:3 ack:4",
 			want:   "retransmission_implied@3-4 spurious_retransmission@4 response_gap@3 response_out_of_order@3 response_retransmission@3",

@@ -19,7 +19,7 @@ type row struct {
 	peer      *row
 	id        FlowID
 	qp        uint32
-	srcQP     uint32 // UD
+	srcQP     uint32 // UD; 0 where it was cut
 	hash      uint32 // of its packets
 	peerQP    uint32
 	mtu       uint32 // of First and Middle payloads here, or of CM; 0 unknown
@@ -214,7 +214,7 @@ func (r *row) report() report.Flow {
 	f := r.count.report()
 	f.Src, f.Dst = r.bundle.name(r.dir), r.bundle.name(1-r.dir)
 	f.DestQP, f.Version, f.Transport = r.qp, int(r.version), r.transport.String()
-	if r.transport == ib.UD {
+	if r.transport == ib.UD && r.knowsSender() {
 		qp := r.srcQP
 		f.SrcQP = &qp
 	}

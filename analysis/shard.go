@@ -349,11 +349,12 @@ func (s *shard) newRow(p *decode.Packet, r *row) *row {
 	s.rows = append(s.rows, r)
 	s.index.add(r)
 	r.bundle.rows[r.dir] = append(r.bundle.rows[r.dir], r)
-	if r.transport == ib.UD {
+	switch {
+	case r.transport != ib.UD:
+		s.byConn(r)
+	case r.knowsSender():
 		r.peerQP, r.peerBy = r.srcQP, byDatagram
 		s.shareUD(r)
-	} else {
-		s.byConn(r)
 	}
 	return r
 }

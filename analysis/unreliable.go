@@ -16,6 +16,11 @@ func (s *shard) unreliable(r *row, p *decode.Packet) Verdict {
 	if s.isCopy(r, &q.recent, &q.ids, p) {
 		return Copy
 	}
+	if r.transport == ib.UD && !r.knowsSender() { // whose packets do the PSNs count?
+		q.recent.put(p, 0, q.una, r.bundle.room)
+		r.countMessage(p)
+		return 0
+	}
 	ahead := p.PSN.Sub(q.cur)
 	if r.transport == ib.UD && (r.shared || !q.steady() || ahead > 1<<16 || ahead < -1<<16) {
 		return s.resync(r, p, ahead)
@@ -56,6 +61,10 @@ func (s *shard) resync(r *row, p *decode.Packet, ahead int32) Verdict {
 	}
 	return s.accept(r, p, 1, true)
 }
+
+// knowsSender reports whether the queue pair that sends the row's datagrams is known. Its
+// number may have been cut; that of subnet management is 0.
+func (r *row) knowsSender() bool { return r.srcQP != 0 || r.qp == 0 }
 
 // udSender is a queue pair that sends datagrams.
 type udSender struct {

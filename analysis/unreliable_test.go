@@ -125,6 +125,24 @@ func TestUDToTwoDestinations(t *testing.T) {
 	}
 }
 
+// TestDatagramsOfUnknownSenders has two queue pairs send to a third by turns, while the
+// snap length cuts off which one did.
+func TestDatagramsOfUnknownSenders(t *testing.T) {
+	s := newScript(rising, 100)
+	s.tr = ib.UD
+	s.say("A: 0-7 A2: 3-9 A: 8-9 A2: 10-15 =")
+	for i := range s.packets {
+		s.packets[i].QP, s.packets[i].SrcQP, s.packets[i].HasExt = s.packets[0].QP, 0, false
+	}
+	o := s.play()
+	if got := o.text(); got != "mirror_duplicate@15" {
+		t.Errorf("they are %s", got)
+	}
+	if f := o.shard.rows[0].report(); f.SrcQP != nil || f.PeerQP != nil || f.Messages != 23 {
+		t.Errorf("sent by %v, peer %v, %d messages", f.SrcQP, f.PeerQP, f.Messages)
+	}
+}
+
 func TestManagementPairsAreLeftOutOfLoss(t *testing.T) {
 	for _, qp := range []uint32{0, 1} {
 		s := newScript(rising, 100)

@@ -130,7 +130,7 @@ type Packet struct {
 	HasExt   bool
 	Syndrome ib.Syndrome // AETH; valid without HasExt, too, where HasSyndrome says so
 	MSN      uint32      // AETH; MSNCut where that was cut behind the syndrome of an acknowledgement
-	SrcQP    uint32      // DETH
+	SrcQP    uint32      // DETH; valid without HasExt, too, and 0 where it was cut
 	RKey     uint32      // RETH, AtomicETH; IETH: the key to invalidate
 	DMALen   uint32      // RETH
 	Imm      uint32      // ImmDt

@@ -124,8 +124,8 @@ func roce(d *Decoder, p *Packet, data []byte, off, size int, version uint8) (ste
 		if ext != 0 {
 			p.setExtensions(info.Headers, data[off+ib.BTHLen:payload])
 		}
-	} else if !unread && info.Kind&ib.IsAck != 0 && off+ib.BTHLen < len(data) {
-		p.Syndrome, p.MSN = ib.Syndrome(data[off+ib.BTHLen]), MSNCut
+	} else if !unread {
+		p.setCut(info, data[min(off+ib.BTHLen, len(data)):])
 	}
 	d.train.begin(d, p, data, off)
 	if off+size <= len(data) {
@@ -183,6 +183,17 @@ func (p *Packet) setExtensions(hs ib.Headers, b []byte) {
 		var h ib.IETH
 		h.Parse(b)
 		p.RKey = h.RKey
+	}
+}
+
+// setCut reads what stands first in extension headers that were cut, as far as rows and
+// sequences are told apart by it.
+func (p *Packet) setCut(info *ib.Info, b []byte) {
+	switch {
+	case info.Headers&ib.HasDETH != 0 && len(b) >= ib.DETHLen:
+		p.setExtensions(ib.HasDETH, b)
+	case info.Kind&ib.IsAck != 0 && len(b) > 0:
+		p.Syndrome, p.MSN = ib.Syndrome(b[0]), MSNCut
 	}
 }
 

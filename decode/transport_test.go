@@ -91,6 +91,22 @@ func TestDecodeICRC(t *testing.T) {
 	}
 }
 
+// A snap length of 64 ends within the immediate data of a datagram: who sent it stands
+// before that.
+func TestDecodeCutDatagram(t *testing.T) {
+	deth := ib.DETH{QKey: 0x11111111, SrcQP: 0x123456}
+	data := roce4(ib.Of(ib.UD, ib.SendOnlyImm), append(deth.Append(nil), 1, 2, 3, 4))
+	for n := 40; n <= 52; n++ {
+		want := uint32(0)
+		if n >= 48 {
+			want = deth.SrcQP
+		}
+		if p := decodeOne(LinkIPv4, data[:n]); p.Status != RoCE || p.HasExt != (n == 52) || p.SrcQP != want {
+			t.Errorf("%d bytes: from queue pair %#x, want %#x: %+v", n, p.SrcQP, want, p)
+		}
+	}
+}
+
 // A snap length may end within the AETH: its first byte alone tells ACK from NAK.
 func TestDecodeCutAcknowledgement(t *testing.T) {
 	aeth := ib.AETH{Syndrome: ib.NAKPSNSequence, MSN: 0x123456}

@@ -402,6 +402,7 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 		}
 		if e.done, e.end = true, e.cursor; !e.known {
 			r.req.reaches(e.start, e.end)
+			e.known = true
 		}
 	} else if e.known && !e.cursor.Before(e.end) {
 		e.done = true

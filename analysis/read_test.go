@@ -59,6 +59,11 @@ func TestReads(t *testing.T) {
 			want:   "lost_downstream@0 retransmission_nak@0,5,9 outstanding@0×10",
 		},
 		{
+			name:   "their responses tell how long they are, so that the pass goes on behind one asked again in part",
+			script: "A: read:0x? read:3x? B: rfirst:0 (rmid:1) rlast:2 resp:3-5 A: read:1x? B: rmid:1 rlast:2 A: read:3x? B: resp:3-5",
+			want:   "retransmission_implied@1,3 response_gap@1 response_lost_upstream@1 response_retransmission@1-5",
+		},
+		{
 			name:   "a request missing behind a READ of unknown length was lost where a NAK names it",
 			script: "A: read:0x? (4) 5-6! B: nak:4 A: 4-6! B: ack:6",
 			want:   "gap@4 lost_upstream@4 retransmission_nak@4-6",

@@ -269,12 +269,25 @@ func (r *row) span(p *decode.Packet) (int32, bool) {
 	}
 	mtu := r.readMTU()
 	if !p.HasExt || (mtu == 0 && p.DMALen > leastMTU) {
-		return 1, false
+		return r.req.asked(p.PSN)
 	}
 	if mtu == 0 {
 		return 1, true
 	}
 	return packets(p.DMALen, mtu), true
+}
+
+// asked returns how many PSNs are left from psn on of the READ that has asked for it before,
+// or 1 and false where that is not known: a length that was cut off shows in the responses.
+func (q *requests) asked(psn ib.PSN) (int32, bool) {
+	if q.rec != nil && psn.Before(q.high) {
+		for i := len(q.rec.reads.list) - 1; i >= 0; i-- {
+			if e := &q.rec.reads.list[i]; e.known && !psn.Before(e.start) && psn.Before(e.end) {
+				return e.end.Sub(psn), true
+			}
+		}
+	}
+	return 1, false
 }
 
 // leastMTU is the smallest path MTU.

@@ -31,5 +31,11 @@ func TestRequestsBehindTheirAnswers(t *testing.T) {
 			script: "A: 0-2! B: ack:2 A: (3-4!) B: ack:4 A: 5! B: ack:5",
 			want:   "gap@3 not_captured@3-4",
 		},
+		{
+			name:   "what is sent again where the capture begins has been answered before",
+			script: "A: 20 B: ack:29 A: 21-29 30! B: ack:30 ack:32 A: 31-32 33! B: ack:33",
+			want:   "answered_first@31-32",
+			cold:   true,
+		},
 	})
 }

@@ -123,6 +123,10 @@ type Limits struct {
 	// Backward is the share of frames out of time order from which
 	// capture.clock is said: the queues of one adapter disagree now and then.
 	Backward float64
+	// AnsweredFirst is the share of RoCE frames that pass behind their answers from which
+	// capture.clock is said: clocks that disagree swap many, and a capture that begins
+	// amid resends, or loses frames itself, may seem to hold a few.
+	AnsweredFirst float64
 	// ClockBatch is how many frames with one time, of which one host sent several, show
 	// that the clock does not tell when they came: hardware that times each frame gives
 	// two of one link different times, and fewer may come from as many links at once.
@@ -324,6 +328,7 @@ func Defaults(workers int) *Config {
 			SharedPort:          8,
 			Paths:               8,
 			Backward:            0.001,
+			AnsweredFirst:       0.01,
 			ClockBatch:          8,
 			ClockSteps:          32,
 			ClockWait:           20_000,

@@ -18,6 +18,7 @@ type requests struct {
 	amid     bool // its first packet in view is amid a message
 	unaSet   bool // a response has been seen
 	unaPlain bool // one that carries nothing has covered all before una
+	level    bool // the requests in view have once come as far as the answers
 	gobackn  bool // this sender repeats what follows a resent packet
 	pass     uint16
 	cur      ib.PSN // the PSN the current pass expects next
@@ -234,7 +235,7 @@ func (s *shard) accept(r *row, p *decode.Packet, span int32, known bool) Verdict
 			r.learn(&q.ids, p.IPID)
 			q.ids.last = p.IPID // nothing was sent behind it
 		}
-		if q.answered(p.PSN) {
+		if q.level && q.answered(p.PSN) {
 			s.emit(Event{Kind: AnsweredFirst, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		}
 		q.high = p.PSN.Add(span)

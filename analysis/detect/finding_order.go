@@ -31,7 +31,7 @@ func answeredFirst(r *report.Report, l *analysis.Limits) []*report.Flow {
 			n += e.Count
 		}
 	}
-	if float64(n) < l.Backward*float64(r.Totals.RoCE) || len(flows) < 2 && asking > 1 {
+	if n == 0 || float64(n) < l.AnsweredFirst*float64(r.Totals.RoCE) || len(flows) < 2 && asking > 1 {
 		return nil
 	}
 	return flows

@@ -24,6 +24,7 @@ func (s *shard) answer(r, g *row, p *decode.Packet) {
 		s.sample(r, p)
 		s.cover(r, p.PSN.Add(1), p)
 	case p.Syndrome.Type() == ib.RNRNAK:
+		s.putOffBefore(r, p)
 		s.cover(r, p.PSN, p)
 		rec := r.req.recovery()
 		rec.rnr = nakInfo{set: true, psn: p.PSN, time: p.Time, frame: p.Frame}

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -82,6 +84,28 @@ func (q *requests) sentBefore(pass *passInfo, psn ib.PSN) uint64 {
 func (rec *recovery) nakkedInVain(q *requests, psn ib.PSN) bool {
 	n := rec.naks.last()
 	return n.set && n.used && n.psn == psn && !q.una.After(psn)
+}
+
+// putOffBefore takes back that a timer has drawn the current pass, where an RNR NAK answers
+// it, and what that puts off was first sent before the capture began: it may have been put
+// off then, too.
+func (s *shard) putOffBefore(r *row, p *decode.Packet) {
+	q := &r.req
+	if q.rec == nil || q.rec.pass.cause != RetransmittedTimeout || q.rec.pass.start != p.PSN {
+		return
+	}
+	pass := &q.rec.pass
+	if !slices.ContainsFunc(q.rec.resends, func(e resend) bool { return e.pass == q.pass && e.psn == p.PSN && e.before == 0 }) {
+		return // its first sending is in view, and what answered that
+	}
+	s.emit(Event{Kind: TimeoutPass, Count: -1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Value: pass.time - pass.last})
+	for i := range q.rec.resends {
+		if e := &q.rec.resends[i]; e.pass == q.pass {
+			s.emit(Event{Kind: RetransmittedTimeout, Count: -1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: pass.frame})
+			s.emit(Event{Kind: RetransmittedUnknown, Count: 1, Flow: r.id, PSN: e.psn, Time: e.time, Frame: e.frame, Ref: pass.frame})
+		}
+	}
+	pass.cause = RetransmittedUnknown
 }
 
 // secondAnswer notes a further ACK for what the first answer to a pass covered.

@@ -98,6 +98,18 @@ func TestTimeouts(t *testing.T) {
 			want:   "lost_downstream@1 retransmission_timeout@0-2 retransmission_rnr@1-2 timeout@0 rnr_stall@1",
 		},
 		{
+			name:   "what was first sent before the capture began may have been put off then, as it is now",
+			script: "A: (0) (1) 2! +5000 0-2! B: rnr:0 A: +800 0-2! B: ack:2",
+			want:   "retransmission_rnr@0-2 retransmission@0-2 rnr_stall@0",
+			cold:   true,
+		},
+		{
+			name:   "where an answer tells that it was not, a timer brought it again",
+			script: "A: (0) (1) 2! +5000 0-2! B: ack:2",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-2 timeout@0",
+			cold:   true,
+		},
+		{
 			name:   "a hole that a timeout leaves open again is lost in each pass",
 			script: "A: 0-2 4-5! +5000 0-2 4-5! +5000 3-4 5! B: ack:5",
 			want:   "gap@3×2 lost_upstream@3×2 retransmission_timeout@0-3,4-5×2 timeout@0,3",

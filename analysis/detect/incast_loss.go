@@ -40,7 +40,7 @@ func (l *burstLoss) Observe(b *analysis.Batch) {
 		case analysis.LostDownstream, analysis.ResponseLostDownstream:
 			l.row(e.Flow).spot(e.Time, e.Frame).lost += int64(e.Count)
 		case analysis.TimeoutPass:
-			l.row(e.Flow).spot(e.Time-e.Value, e.Frame).timeouts++
+			l.row(e.Flow).spot(e.Time-e.Value, e.Frame).timeouts += int64(e.Count)
 		}
 	}
 }

@@ -47,6 +47,13 @@ func (w *waitCount) add(ns int64) {
 	w.n, w.total, w.most = w.n+1, w.total+ns, max(w.most, ns)
 }
 
+// takeBack undoes add; the bounds stay, unless nothing is left.
+func (w *waitCount) takeBack(ns int64) {
+	if w.n, w.total = w.n-1, w.total-ns; w.n == 0 {
+		*w = waitCount{}
+	}
+}
+
 // timeoutRun is the timeouts in a row that send one and the same PSN again.
 type timeoutRun struct {
 	psn   ib.PSN
@@ -107,8 +114,13 @@ func isRead(b *analysis.Batch, frame uint64) bool {
 }
 
 func (f *rowTimer) ranOut(e *analysis.Event, read bool) {
-	f.waits.add(e.Value)
 	r := &f.run
+	if e.Count < 0 { // taken back: the first one of the packet in view
+		f.waits.takeBack(e.Value)
+		*r = timeoutRun{}
+		return
+	}
+	f.waits.add(e.Value)
 	if r.n == 0 || r.psn != e.PSN {
 		*r = timeoutRun{psn: e.PSN, n: 1, wait: e.Value, time: e.Time, read: read}
 		return
@@ -164,7 +176,9 @@ func (t *retransmit) Report(r *report.Report) {
 		add := func(table int, key []string, values ...int64) {
 			tables[table].Rows = append(tables[table].Rows, report.Row{Key: key, Values: values})
 		}
-		add(0, key, x.waits.n, x.waits.total, x.waits.least, x.waits.most)
+		if w := &x.waits; w.n > 0 {
+			add(0, key, w.n, w.total, w.least, w.most)
+		}
 		if w := &x.repeats; w.n > 0 {
 			add(1, key, w.n, w.total, w.least, w.most)
 		}

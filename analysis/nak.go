@@ -182,7 +182,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 			d.sent = e.time
 		}
 	}
-	if s.cameEarly(q, p.PSN) {
+	if h := q.cameEarly(p.PSN); h != nil && !r.keptBehind(h, p) {
 		// The receiver threw it away, because something before it was late.
 		s.needless(r, &d)
 		return
@@ -210,9 +210,9 @@ func (s *shard) needless(r *row, d *doubt) {
 	s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: ref})
 }
 
-// cameEarly reports whether the PSN passed, the last time, while one before it
-// was missing.
-func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
+// cameEarly returns a hole before the PSN that was open when the PSN passed the last
+// time, or nil.
+func (q *requests) cameEarly(psn ib.PSN) *hole {
 	pass := q.pass
 	if q.pass > 0 && (psn.Before(q.rec.pass.start) || !psn.Before(q.cur)) {
 		pass-- // the current pass has not reached it
@@ -224,10 +224,34 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 			continue
 		}
 		if h.fate == fateOpen || psn.Before(h.upto) {
-			return true
+			return h
 		}
 	}
-	return false
+	return nil
+}
+
+// keptBehind reports whether a NAK shows that its receiver kept what came behind a hole,
+// now closed, instead of throwing it away: it has the packet before the one that it asks
+// for, and that passed while the hole was open, or nothing that it could have drawn the
+// NAK for has passed since.
+func (r *row) keptBehind(h *hole, nak *decode.Packet) bool {
+	q := &r.req
+	if h.fate != fateLost && h.fate != fateLate {
+		return false
+	}
+	if e := q.recent.get(nak.PSN.Add(-1)); e != nil && h.end.Before(nak.PSN) {
+		return e.frame() < h.closer.frame
+	}
+	draws := func(t int64) bool { return t > h.closer.time && !r.soon(t, nak.Time, true) }
+	if draws(q.lastFresh) {
+		return false
+	}
+	for psn := nak.PSN.Add(1); psn.Before(q.high) && psn.Sub(nak.PSN) <= nakSearch; psn = psn.Add(1) {
+		if e := q.recent.get(psn); e != nil && draws(e.time) {
+			return false
+		}
+	}
+	return true
 }
 
 // judgeDoubts settles what sequence NAKs meant, now that all before end has

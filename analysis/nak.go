@@ -270,7 +270,7 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 				continue
 			}
 		}
-		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
+		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() || d.resent == 0 && p.Time-d.nakTime < r.reaction() && r.resentUnseen(&d) {
 			kept = append(kept, d)
 			continue
 		}
@@ -299,16 +299,21 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
+	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen && !r.resentUnseen(d) || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
-	if b := r.bundle; d.resent == 0 && d.nakTime < b.resumed && b.resumed <= d.answered {
-		arrived = false // it may have been sent again while the capture paused
-	}
 	if arrived || early {
 		s.needless(r, d)
 		return
 	}
 	s.lostBehind(r, d)
+}
+
+// resentUnseen reports whether the packet that a NAK asks for, of which no resend has
+// passed, may have been sent again unseen: its arrival was acknowledged no sooner than
+// that of a resend could be.
+func (r *row) resentUnseen(d *doubt) bool {
+	soonest := d.nakTime + max(r.soonestTurn(), r.quickestTurn())
+	return d.answered >= soonest && !r.soon(soonest, d.answered, d.nak)
 }
 
 func (s *shard) lostBehind(r *row, d *doubt) {

@@ -34,14 +34,24 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "needless_nak@3",
 		},
 		{
-			name:   "a NAK whose resend may have passed while the capture paused is no reordering",
+			name:   "a NAK whose resend may have passed unseen, as the capture paused, is no reordering",
 			script: "A: 0-6! B: nak:3 +50 A: 7-8! B: ack:8",
 			want:   "lost_downstream@3",
 		},
 		{
-			name:   "a NAK of which no resend passed is reordering where nothing paused",
-			script: "A: 0-6! B: nak:3 +5 A: 7-8! B: ack:8",
+			name:   "so it is where the capture missed the resend",
+			script: "A: 0-6! B: nak:3 A: (3) +10 B: ack:6 A: 7! B: ack:7",
+			want:   "lost_downstream@3",
+		},
+		{
+			name:   "a NAK is reordering where the answer comes sooner than that to an unseen resend could",
+			script: "A: 0-6! B: nak:3 +4 ack:6 A: 7! B: ack:7",
 			want:   "needless_nak@3",
+		},
+		{
+			name:   "a NAK is reordering where the answer comes before the resend of a slow sender",
+			script: "A: 0-6! B: nak:3 +30 ack:6 A: +10 3-5 6! B: ack:6",
+			want:   "needless_nak@3 retransmission_nak@3-6 spurious_retransmission@3-6",
 		},
 		{
 			name:   "a NAK whose resend cannot have been answered yet is reordering",

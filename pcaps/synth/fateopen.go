@@ -188,13 +188,17 @@ func (s *stream) needlessNAKs(c *counter) {
 }
 
 // refuted reports whether an answer shows that what a NAK names had arrived
-// without a resend: it comes before the resend could have been answered.
+// without a resend: it comes before the resend could have been answered. Where
+// the capture holds none, one may have passed unseen from the NAK on.
 func (s *stream) refuted(nak *record) bool {
 	resent := int64(math.MaxInt64)
 	for _, x := range s.records {
 		if x.captured && x.place > nak.place && x.packet.bth.PSN == nak.packet.bth.PSN {
 			resent = min(resent, x.time)
 		}
+	}
+	if resent == math.MaxInt64 {
+		resent = nak.time
 	}
 	for _, b := range s.recorder.breaks { // it may have passed then
 		if to := epoch + ns(b.to); nak.time < to {

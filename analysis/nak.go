@@ -66,7 +66,6 @@ type doubt struct {
 	resent   int64  // when the packet passed again; 0 not yet
 	again    uint64 // its frame then
 	alone    bool   // it was sent again behind silence
-	unseen   bool   // it was sent again, and did not pass
 	answered int64  // when its arrival was acknowledged; 0 not yet
 	answer   uint64
 	nak      bool // by a further NAK
@@ -299,7 +298,7 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen && !r.resentUnseen(d) || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
+	arrived := d.answered != 0 && (d.resent == 0 && !r.resentUnseen(d) || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
 	if arrived || early {
 		s.needless(r, d)

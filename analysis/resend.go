@@ -76,17 +76,6 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	q.cur, q.known = start, true
 	if start.Before(p.PSN) {
 		s.skip(r, start, p)
-		rec.sentUnseen(start, p)
-	}
-}
-
-// sentUnseen notes that what a pass skipped was sent again as well, before the packet
-// with which it begins here.
-func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
-	for i := range rec.doubts {
-		if d := &rec.doubts[i]; d.resent == 0 && !d.psn.Before(start) && d.psn.Before(p.PSN) {
-			d.unseen = true
-		}
 	}
 }
 

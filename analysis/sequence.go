@@ -82,6 +82,7 @@ type passInfo struct {
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start
 	nakked          bool  // it begins with what a NAK had drawn once before, in vain
+	outOfOrder      bool  // in the one before, its first packet came late or before a late one
 	tail            bool  // the one before has gone on since
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged

@@ -202,6 +202,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 				return 0
 			}
 			if s.lateInPass(r, p) {
+				if s.behindTail(r, p) {
+					return s.accept(r, p, span, known)
+				}
 				s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 				s.resent(r, p, span)
 				return s.keepLate(r, p, Resent)

@@ -39,6 +39,7 @@ const (
 	beganBehind    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
 	lateOrMore     = "it is of an earlier PSN than the first packet in the capture, or behind a pause of it, and nothing tells whether it came late or was sent again"
 	whoseNAK       = "another queue pair, which sent the same, may be the one that the NAK is for, and none alone sends again what it asks for"
+	lateOrLost     = "it came late, and the NAK that names it was drawn by what overtook it: whether it arrived then, nothing tells"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 

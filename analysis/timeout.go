@@ -11,7 +11,7 @@ type firstAnswer struct {
 	end    ib.PSN // the answer covers all before it
 	time   int64
 	frame  uint64
-	read   bool   // a READ response
+	data   bool   // a READ response or that to an atomic: each request of those has its own
 	nak    bool   // a sequence NAK
 	before bool   // a READ of the pass had been answered before it
 	holed  bool   // the PSN at end is missing at the tap
@@ -35,9 +35,9 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 		return // it covers nothing of the pass
 	}
 	pass.answered = true
-	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
+	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, data: p.Op.Is(ib.IsReadResponse | ib.IsAtomicAck),
 		nak: p.IsSequenceNAK(), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start, own: pass.start}
-	if a.read {
+	if p.Op.Is(ib.IsReadResponse) {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}
 	for _, e := range q.rec.resends {
@@ -121,9 +121,9 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	}
 	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame, Value: 1}
 	switch {
-	case a.read:
-		// The responses begin again from the READ asked again; whether the
-		// request or all responses were lost is not to be known.
+	case a.data:
+		// The responses begin again from the READ or atomic asked again; whether
+		// the request or all responses were lost is not to be known.
 	case a.end.Before(pass.high):
 		if a.holed {
 			return

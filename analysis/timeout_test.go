@@ -61,6 +61,11 @@ func TestTimeouts(t *testing.T) {
 			want:   "unresolved_timeout@2 lost_downstream@2 retransmission_nak@2-4 retransmission_timeout@2-5 timeout@2",
 		},
 		{
+			name:   "a timeout whose first answer is to an atomic alone tells nothing of the next one",
+			script: "A: atomic:0 atomic:1 +20000 atomic:0 atomic:1 B: aack:0 aack:1",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-1 timeout@0",
+		},
+		{
 			name:   "a timeout behind a NAK whose resend was lost whole is explained by it",
 			script: "A: 0-5! B: nak:2 A: +20000 2-5! B: ack:5",
 			want:   "lost_downstream@2 retransmission_timeout@2-5 timeout@2",

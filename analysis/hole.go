@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/rocescope/rocescope/decode/ib"
+import (
+	"slices"
+
+	"github.com/rocescope/rocescope/decode/ib"
+)
 
 // hole is a run of PSNs that one pass skipped.
 type hole struct {
@@ -194,6 +198,14 @@ func (hs *holes) fill(from, to ib.PSN) {
 			i--
 		}
 	}
+}
+
+// cameLate reports whether the PSN, or one before it, came late in a pass, behind some
+// from the PSN on.
+func (hs *holes) cameLate(pass uint16, psn ib.PSN) bool {
+	return slices.ContainsFunc(hs.list, func(h hole) bool {
+		return h.pass == pass && h.fate == fateLate && !psn.Before(h.start) && psn.Before(h.upto)
+	})
 }
 
 // forgetAt takes the open hole of a pass that begins at a PSN out of the list.

@@ -59,6 +59,14 @@ func (s *shard) overtaken(r *row, p *decode.Packet) bool {
 	return q.pass > 0 && q.gobackn && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.reached && (p.IPv6 || !r.idsRise()) && p.Time-q.rec.pass.time < r.minRTT()
 }
 
+// behindTail reports whether the packet goes on with the current resend pass, of which only
+// the first packet has come, and that overtook the last ones of the pass before: they came
+// between. Who repeats all sends the second packet next, not one of a later PSN.
+func (s *shard) behindTail(r *row, p *decode.Packet) bool {
+	q := &r.req
+	return q.pass > 0 && q.rec.pass.sent == 1 && p.PSN == q.rec.pass.start.Add(1) && q.cur == q.high && q.rec.pass.high.Before(q.high) && p.Time-q.rec.pass.time < r.minRTT()
+}
+
 // wasNoPass goes back to the pass before the current one, where that goes on for the
 // second time at the packet: nothing asked for the one packet that seemed to begin a
 // new one, so that it came late, or was one more.

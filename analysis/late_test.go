@@ -17,6 +17,12 @@ func TestLatePackets(t *testing.T) {
 			rows:   map[string]string{"A": "messages=26"},
 		},
 		{
+			name:   "the end of a pass that the first packet of the next one overtook makes nothing late that this repeats",
+			script: "A: 0-4 (5!) B: nak:1 A: 1 late:5! 2-4 5! B: ack:5",
+			want:   "lost_downstream@1 retransmission_nak@1-5",
+			ids:    []idMode{scattered, constant, overIPv6},
+		},
+		{
 			name:   "two late packets are each reordered",
 			script: "A: 0-2 (3-4) 5 late:3 late:4 6! B: ack:6",
 			want:   "gap@3 out_of_order@3-4",

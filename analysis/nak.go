@@ -66,7 +66,6 @@ type doubt struct {
 	resent   int64  // when the packet passed again; 0 not yet
 	again    uint64 // its frame then
 	alone    bool   // it was sent again behind silence
-	unseen   bool   // it was sent again, and did not pass
 	answered int64  // when its arrival was acknowledged; 0 not yet
 	answer   uint64
 	nak      bool // by a further NAK
@@ -182,7 +181,7 @@ func (s *shard) doubt(r *row, p *decode.Packet) {
 			d.sent = e.time
 		}
 	}
-	if s.cameEarly(q, p.PSN) {
+	if h := q.cameEarly(p.PSN); h != nil && !r.keptBehind(h, p) {
 		// The receiver threw it away, because something before it was late.
 		s.needless(r, &d)
 		return
@@ -210,9 +209,9 @@ func (s *shard) needless(r *row, d *doubt) {
 	s.emit(Event{Kind: NeedlessNAK, Count: 1, Flow: r.id, PSN: d.psn, Time: d.nakTime, Frame: d.nakFrame, Ref: ref})
 }
 
-// cameEarly reports whether the PSN passed, the last time, while one before it
-// was missing.
-func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
+// cameEarly returns a hole before the PSN that was open when the PSN passed the last
+// time, or nil.
+func (q *requests) cameEarly(psn ib.PSN) *hole {
 	pass := q.pass
 	if q.pass > 0 && (psn.Before(q.rec.pass.start) || !psn.Before(q.cur)) {
 		pass-- // the current pass has not reached it
@@ -224,10 +223,34 @@ func (s *shard) cameEarly(q *requests, psn ib.PSN) bool {
 			continue
 		}
 		if h.fate == fateOpen || psn.Before(h.upto) {
-			return true
+			return h
 		}
 	}
-	return false
+	return nil
+}
+
+// keptBehind reports whether a NAK shows that its receiver kept what came behind a hole,
+// now closed, instead of throwing it away: it has the packet before the one that it asks
+// for, and that passed while the hole was open, or nothing that it could have drawn the
+// NAK for has passed since.
+func (r *row) keptBehind(h *hole, nak *decode.Packet) bool {
+	q := &r.req
+	if h.fate != fateLost && h.fate != fateLate {
+		return false
+	}
+	if e := q.recent.get(nak.PSN.Add(-1)); e != nil && h.end.Before(nak.PSN) {
+		return e.frame() < h.closer.frame
+	}
+	draws := func(t int64) bool { return t > h.closer.time && !r.soon(t, nak.Time, true) }
+	if draws(q.lastFresh) {
+		return false
+	}
+	for psn := nak.PSN.Add(1); psn.Before(q.high) && psn.Sub(nak.PSN) <= nakSearch; psn = psn.Add(1) {
+		if e := q.recent.get(psn); e != nil && draws(e.time) {
+			return false
+		}
+	}
+	return true
 }
 
 // judgeDoubts settles what sequence NAKs meant, now that all before end has
@@ -246,7 +269,7 @@ func (s *shard) judgeDoubts(r *row, end ib.PSN, p *decode.Packet) {
 				continue
 			}
 		}
-		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() {
+		if d.answered == 0 || d.resent != 0 && !r.knowsRTT() || d.resent == 0 && p.Time-d.nakTime < r.reaction() && r.resentUnseen(&d) {
 			kept = append(kept, d)
 			continue
 		}
@@ -275,16 +298,21 @@ func (s *shard) stopsShort(r *row, end ib.PSN, p *decode.Packet) bool {
 // judgeDoubt tells what a sequence NAK meant whose packet has arrived, or that
 // stands at the end.
 func (s *shard) judgeDoubt(r *row, d *doubt) {
-	arrived := d.answered != 0 && (d.resent == 0 && !d.unseen || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
+	arrived := d.answered != 0 && (d.resent == 0 && !r.resentUnseen(d) || d.again > d.answer || r.soon(d.resent, d.answered, d.nak) && !(d.alone && r.req.rec.pass.sent == 1 && !r.farSooner(d.resent, d.answered)))
 	early := d.sent != 0 && r.soon(d.sent, d.nakTime, true) // the NAK was on its way when the packet passed
-	if b := r.bundle; d.resent == 0 && d.nakTime < b.resumed && b.resumed <= d.answered {
-		arrived = false // it may have been sent again while the capture paused
-	}
 	if arrived || early {
 		s.needless(r, d)
 		return
 	}
 	s.lostBehind(r, d)
+}
+
+// resentUnseen reports whether the packet that a NAK asks for, of which no resend has
+// passed, may have been sent again unseen: its arrival was acknowledged no sooner than
+// that of a resend could be.
+func (r *row) resentUnseen(d *doubt) bool {
+	soonest := d.nakTime + max(r.soonestTurn(), r.quickestTurn())
+	return d.answered >= soonest && !r.soon(soonest, d.answered, d.nak)
 }
 
 func (s *shard) lostBehind(r *row, d *doubt) {

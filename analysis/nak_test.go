@@ -34,14 +34,24 @@ func TestSequenceNAKs(t *testing.T) {
 			want:   "needless_nak@3",
 		},
 		{
-			name:   "a NAK whose resend may have passed while the capture paused is no reordering",
+			name:   "a NAK whose resend may have passed unseen, as the capture paused, is no reordering",
 			script: "A: 0-6! B: nak:3 +50 A: 7-8! B: ack:8",
 			want:   "lost_downstream@3",
 		},
 		{
-			name:   "a NAK of which no resend passed is reordering where nothing paused",
-			script: "A: 0-6! B: nak:3 +5 A: 7-8! B: ack:8",
+			name:   "so it is where the capture missed the resend",
+			script: "A: 0-6! B: nak:3 A: (3) +10 B: ack:6 A: 7! B: ack:7",
+			want:   "lost_downstream@3",
+		},
+		{
+			name:   "a NAK is reordering where the answer comes sooner than that to an unseen resend could",
+			script: "A: 0-6! B: nak:3 +4 ack:6 A: 7! B: ack:7",
 			want:   "needless_nak@3",
+		},
+		{
+			name:   "a NAK is reordering where the answer comes before the resend of a slow sender",
+			script: "A: 0-6! B: nak:3 +30 ack:6 A: +10 3-5 6! B: ack:6",
+			want:   "needless_nak@3 retransmission_nak@3-6 spurious_retransmission@3-6",
 		},
 		{
 			name:   "a NAK whose resend cannot have been answered yet is reordering",
@@ -70,9 +80,19 @@ func TestSequenceNAKs(t *testing.T) {
 		},
 		{
 			name:   "a NAK for a PSN that came while one before it was missing is needless",
-			script: "A: 0-2 (3) 4-6! late:3 B: nak:3 nak:5 A: 3-5 6! B: ack:6",
-			want:   "gap@3 out_of_order@3 needless_nak@3,5 retransmission_nak@3-6 spurious_retransmission@3-4",
+			script: "A: 0-2 (3) 4-5 late:3 6! B: nak:3 nak:4 A: 4-5 6! B: ack:6",
+			want:   "gap@3 out_of_order@3 needless_nak@3-4 retransmission_nak@4-6",
 			ids:    []idMode{rising},
+		},
+		{
+			name:   "a receiver that has the packet before did not throw away the one that it asks for",
+			script: "A: 0-2 (3) 4-6! B: nak:3 A: +15 3 7! B: nak:5 A: +15 5 8! B: ack:8",
+			want:   "gap@3 lost_upstream@3 lost_downstream@5 retransmission_nak@3,5",
+		},
+		{
+			name:   "nor did one that asks before anything further has come",
+			script: "A: 0-2 (3) 4-6! B: nak:3 A: +15 3 B: nak:4 A: +15 4 7! B: ack:7",
+			want:   "gap@3 lost_upstream@3 lost_downstream@4 retransmission_nak@3-4",
 		},
 		{
 			name:   "a repeated NAK of one episode counts once",

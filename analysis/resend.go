@@ -39,6 +39,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		}
 		s.emit(Event{Kind: RNRStall, Count: 1, Flow: stalled.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.rnr.frame, Value: p.Time - rec.rnr.time})
 	}
+	outOfOrder := rec.holes.cameLate(q.pass, p.PSN)
 	q.pass++
 	tries := int32(0)
 	if cause == RetransmittedTimeout {
@@ -63,7 +64,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	if rec.needed == rec.pass.number {
 		rec.neededPass = rec.pass.begins()
 	}
-	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), explained: again && rec.pass.cause == cause || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
+	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), outOfOrder: outOfOrder, explained: again && rec.pass.cause == cause || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
 	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
@@ -76,17 +77,6 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 	q.cur, q.known = start, true
 	if start.Before(p.PSN) {
 		s.skip(r, start, p)
-		rec.sentUnseen(start, p)
-	}
-}
-
-// sentUnseen notes that what a pass skipped was sent again as well, before the packet
-// with which it begins here.
-func (rec *recovery) sentUnseen(start ib.PSN, p *decode.Packet) {
-	for i := range rec.doubts {
-		if d := &rec.doubts[i]; d.resent == 0 && !d.psn.Before(start) && d.psn.Before(p.PSN) {
-			d.unseen = true
-		}
 	}
 }
 

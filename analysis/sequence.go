@@ -83,6 +83,7 @@ type passInfo struct {
 	sent            int   // packets resent in it
 	tries           int32 // timeouts in a row that this pass ends, all from start
 	nakked          bool  // it begins with what a NAK had drawn once before, in vain
+	outOfOrder      bool  // in the one before, its first packet came late or before a late one
 	tail            bool  // the one before has gone on since
 	explained       bool  // why the timer ran out is known without looking at the answer
 	answered        bool  // the first answer has been judged
@@ -202,6 +203,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 				return 0
 			}
 			if s.lateInPass(r, p) {
+				if s.behindTail(r, p) {
+					return s.accept(r, p, span, known)
+				}
 				s.emit(Event{Kind: Reordered, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 				s.resent(r, p, span)
 				return s.keepLate(r, p, Resent)

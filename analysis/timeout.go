@@ -13,11 +13,12 @@ type firstAnswer struct {
 	end    ib.PSN // the answer covers all before it
 	time   int64
 	frame  uint64
-	read   bool   // a READ response
+	data   bool   // a READ response or that to an atomic: each request of those has its own
 	nak    bool   // a sequence NAK
 	before bool   // a READ of the pass had been answered before it
 	holed  bool   // the PSN at end is missing at the tap
-	last   ib.PSN // the highest PSN resent before the answer
+	last   ib.PSN // the highest PSN resent before the answer, as early as it takes to be answered
+	own    ib.PSN // the same of those that the pass itself resent
 	seen   uint64 // the frame of the packet that was lost, if one was; 0 unknown
 	again  bool   // the same answer came twice
 }
@@ -36,17 +37,23 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 		return // it covers nothing of the pass
 	}
 	pass.answered = true
-	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, read: p.Op.Is(ib.IsReadResponse),
-		nak: p.IsSequenceNAK(), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start}
-	if a.read {
+	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, data: p.Op.Is(ib.IsReadResponse | ib.IsAtomicAck),
+		nak: p.IsSequenceNAK(), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start, own: pass.start}
+	if p.Op.Is(ib.IsReadResponse) {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}
 	for _, e := range q.rec.resends {
-		if !r.sooner(e.time, p.Time) && !e.psn.Before(a.last) && e.answered == 0 {
+		if r.sooner(e.time, p.Time) || e.answered != 0 {
+			continue
+		}
+		if !e.psn.Before(a.last) {
 			a.last = e.psn
 		}
+		if e.pass == pass.number && !e.psn.Before(a.own) {
+			a.own = e.psn
+		}
 	}
-	a.seen = q.sentBefore(pass, pass.lost(end))
+	a.seen = q.sentBefore(pass, a.lost())
 	if len(q.rec.waiting) >= waitingMax {
 		s.judgeAnswer(r, &q.rec.waiting[0])
 		q.rec.waiting = q.rec.waiting[:copy(q.rec.waiting, q.rec.waiting[1:])]
@@ -56,13 +63,14 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 
 const waitingMax = 32
 
-// lost returns the packet that a first answer, which covers all before end,
-// shows to be lost before a timeout.
-func (p *passInfo) lost(end ib.PSN) ib.PSN {
-	if p.nakked {
-		return p.start
+// lost returns the packet that a first answer, which covers all before end, shows
+// to be lost before a timeout: where a NAK had asked for the first one in vain, that,
+// unless the answer covers more than what it can be an answer to.
+func (a *firstAnswer) lost() ib.PSN {
+	if a.pass.nakked && a.end.Sub(a.own) <= 1 {
+		return a.pass.start
 	}
-	return end
+	return a.end
 }
 
 // sentBefore returns the frame in which psn passed last before the pass; 0
@@ -137,19 +145,23 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	}
 	ev := Event{Kind: Unresolved, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame, Value: 1}
 	switch {
-	case a.read:
-		// The responses begin again from the READ asked again; whether the
-		// request or all responses were lost is not to be known.
+	case a.data:
+		// The responses begin again from the READ or atomic asked again; whether
+		// the request or all responses were lost is not to be known.
 	case a.end.Before(pass.high):
 		if a.holed {
 			return
 		}
-		if lost := pass.lost(a.end); !lost.Before(pass.before) && !lost.Before(pass.reached) {
+		lost := a.lost()
+		if !lost.Before(pass.before) && !lost.Before(pass.reached) {
 			break // it passed long ago, and was thrown away then
+		}
+		if pass.outOfOrder {
+			break // a receiver that takes none of those before a late one threw them away
 		}
 		// The receiver has all before end, and not the packet at end. Where a
 		// NAK had asked for the first packet, that was lost once more.
-		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: pass.lost(a.end), Time: a.time, Frame: a.seen, Ref: a.frame}
+		ev = Event{Kind: LostDownstream, Count: 1, Flow: r.id, PSN: lost, Time: a.time, Frame: a.seen, Ref: a.frame}
 		if a.seen == 0 {
 			ev.Frame = a.frame
 		}

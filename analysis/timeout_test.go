@@ -50,6 +50,22 @@ func TestTimeouts(t *testing.T) {
 			want:   "retransmission_timeout@0×3 timeout@0×3 outstanding@0",
 		},
 		{
+			name:   "a timeout behind packets that overtook the first one shows no loss of that, nor of one that came too early",
+			script: "A: 0-5! B: nak:2 A: (2) 3 4-5! late:2 +20000 2-5! B: ack:2 ack:5",
+			want:   "gap@2 out_of_order@2 unresolved_timeout@2 lost_downstream@2 retransmission_nak@2-5 retransmission_timeout@2-5 timeout@2",
+			ids:    []idMode{rising, overIPv6},
+		},
+		{
+			name:   "nor does one whose first answer covers more than it can answer show that what a NAK drew was lost",
+			script: "A: 0-5! B: nak:2 A: 2-4 (5!) +20000 2-5! B: +-3 ack:4 ack:5",
+			want:   "unresolved_timeout@2 lost_downstream@2 retransmission_nak@2-4 retransmission_timeout@2-5 timeout@2",
+		},
+		{
+			name:   "a timeout whose first answer is to an atomic alone tells nothing of the next one",
+			script: "A: atomic:0 atomic:1 +20000 atomic:0 atomic:1 B: aack:0 aack:1",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-1 timeout@0",
+		},
+		{
 			name:   "a timeout behind a NAK whose resend was lost whole is explained by it",
 			script: "A: 0-5! B: nak:2 A: +20000 2-5! B: ack:5",
 			want:   "lost_downstream@2 retransmission_timeout@2-5 timeout@2",

@@ -84,6 +84,9 @@ func (c *cable) land(p *packet, at *port) {
 
 // drop ends a packet's journey.
 func (w *world) drop(p *packet) {
+	if p.kind == isRequest && p.asker != nil {
+		p.asker.peer.rsp.lacks(p)
+	}
 	for _, t := range w.taps {
 		t.dropped(p)
 	}

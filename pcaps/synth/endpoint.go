@@ -109,9 +109,7 @@ func (p *packet) count() {
 // receive takes a packet that arrived.
 func (e *endpoint) receive(p *packet) {
 	if p.damaged {
-		for _, t := range e.host.world.taps {
-			t.dropped(p)
-		}
+		e.host.world.drop(p)
 		return
 	}
 	p.reached = e.host.world.clock.now

@@ -13,6 +13,8 @@ func (s *stream) lostBehind(c *counter, i int, x *record) {
 		c.add(p, "response_lost_downstream", 1)
 	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x) && s.unclear():
 		c.open(p, whoseNAK, "lost_downstream", "unresolved")
+	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x) && s.namedAsLate(i, x):
+		c.open(p, lateOrLost, "lost_downstream")
 	case s.kind == isRequest && s.named(i, x) && !s.cameEarly(i, x):
 		c.add(p, "lost_downstream", 1)
 	default:
@@ -28,12 +30,23 @@ func (s *stream) cameEarly(i int, x *record) bool {
 	})
 }
 
+// namedAsLate reports whether every NAK that names a packet, which came late, was on its way
+// when it passed: what overtook it had drawn that. Had the packet arrived then, its receiver
+// would have thrown away what came before it, and would be asked for no less.
+func (s *stream) namedAsLate(i int, x *record) bool {
+	return s.lateAmongItsKind(x) && !slices.ContainsFunc(s.answers, func(a *record) bool {
+		return s.names(a, i, x) && a.time-x.time >= s.roundTrip()
+	})
+}
+
 // named reports whether the capture holds a NAK that names the packet, sent
 // before the packet was sent again.
 func (s *stream) named(i int, x *record) bool {
-	return slices.ContainsFunc(s.answers, func(a *record) bool {
-		return a.packet.isNAK() && a.packet.bth.PSN == x.packet.bth.PSN && a.packet.blames == s.instance(i)
-	})
+	return slices.ContainsFunc(s.answers, func(a *record) bool { return s.names(a, i, x) })
+}
+
+func (s *stream) names(a *record, i int, x *record) bool {
+	return a.packet.isNAK() && a.packet.bth.PSN == x.packet.bth.PSN && a.packet.blames == s.instance(i)
 }
 
 // askedAgain reports whether the capture holds a READ that begins with the lost

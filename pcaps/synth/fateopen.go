@@ -39,6 +39,7 @@ const (
 	beganBehind    = "it passed before the capture began, and one of an earlier PSN behind that, which looks as if it had been missed or lost"
 	lateOrMore     = "it is of an earlier PSN than the first packet in the capture, or behind a pause of it, and nothing tells whether it came late or was sent again"
 	whoseNAK       = "another queue pair, which sent the same, may be the one that the NAK is for, and none alone sends again what it asks for"
+	lateOrLost     = "it came late, and the NAK that names it was drawn by what overtook it: whether it arrived then, nothing tells"
 	seenBefore     = "the capture holds an earlier sending, so it looks as if it had not been sent again"
 )
 
@@ -188,13 +189,17 @@ func (s *stream) needlessNAKs(c *counter) {
 }
 
 // refuted reports whether an answer shows that what a NAK names had arrived
-// without a resend: it comes before the resend could have been answered.
+// without a resend: it comes before the resend could have been answered. Where
+// the capture holds none, one may have passed unseen from the NAK on.
 func (s *stream) refuted(nak *record) bool {
 	resent := int64(math.MaxInt64)
 	for _, x := range s.records {
 		if x.captured && x.place > nak.place && x.packet.bth.PSN == nak.packet.bth.PSN {
 			resent = min(resent, x.time)
 		}
+	}
+	if resent == math.MaxInt64 {
+		resent = nak.time
 	}
 	for _, b := range s.recorder.breaks { // it may have passed then
 		if to := epoch + ns(b.to); nak.time < to {

@@ -143,7 +143,8 @@ const roundTrips = 16
 // covers a resend and was not caused by it.
 func (s *stream) covered(x *record, before int64) bool {
 	return slices.ContainsFunc(s.answers, func(a *record) bool {
-		return a.packet.acknowledges(x.packet.bth.PSN) && a.packet.made < x.packet.reached && a.time < before
+		caused := !x.lost && a.packet.made >= x.packet.reached
+		return a.packet.acknowledges(x.packet.bth.PSN) && !caused && a.time < before
 	})
 }
 

@@ -69,6 +69,14 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 900115, "response_", "so it was, and a response that came late behind such ACKs and the next answer seemed to be given anew"},
 		{"mixed", 900471, "response_", "a late response in an answer given again seemed to be late in the one before"},
 		{"mixed", 1200783, "response_", "so it was, over and over"},
+		{"mixed", 6000114, "", "what was sent again in vain, and lost then, seemed to have been needed"},
+		{"mixed", 6100111, "", "a receiver that keeps what comes behind a hole seemed to have thrown away what it asked for next"},
+		{"mixed", 6001263, "", "the capture missed the resend of a lost packet, and the NAK for it seemed to be needless"},
+		{"mixed", 6001118, "", "a timer ran out behind a packet that came late, and those before it were thrown away, not lost"},
+		{"mixed", 6001177, "", "the first answer behind a timer covered more than what had just been sent again, which seemed to be lost before"},
+		{"mixed", 900197, "", "a pass overtook the end of the one before, and seemed to repeat all of that late"},
+		{"mixed", 6201222, "", "a packet came late and was lost then, as if it had arrived and those before it had been thrown away"},
+		{"mixed", 6100478, "", "a pass began with a packet that was lost, although the receiver had it as the answer told, which came too soon for that"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -54,7 +54,7 @@ type packet struct {
 	reached  int64     // when its receiver looked at it
 	made     int64     // when it was queued
 	blames   int       // of a NAK: how often what it asks for had been sent
-	needless bool      // its receiver had it when it came
+	needless bool      // its receiver had it when it came, or was lost
 	arrive   func(*packet)
 
 	path     []*port // by which it leaves the devices of its way

@@ -180,6 +180,12 @@ func (r *responder) repeated(p *packet) {
 	}
 }
 
+// lacks notes of a request that will not arrive whether it was needless: no more than
+// one that does, if it had been executed before.
+func (r *responder) lacks(p *packet) {
+	p.needless = p.bth.PSN.Before(r.expected) && !p.bth.Opcode.Is(ib.IsRead|ib.IsAtomic)
+}
+
 // read queues the responses to a READ and returns how many they are.
 func (r *responder) read(p *packet) int {
 	reth := &p.ext[0].(*roce.RETH).RETH

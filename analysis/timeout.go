@@ -165,7 +165,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 		if a.seen == 0 {
 			ev.Frame = a.frame
 		}
-	case (a.again || a.end.Sub(a.last) > 1) && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
+	case r.knowsRTT() && (a.again || a.end.Sub(a.last) > 1) && !pass.wants.Before(pass.start) && pass.wants.Before(a.end):
 		// It covers more than the resends that it can be an answer to, and one
 		// of the packets it covers had asked for an answer before.
 		ev.Kind, ev.Frame, ev.Ref, ev.Value = LostAck, a.frame, pass.frame, 0

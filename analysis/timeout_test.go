@@ -114,6 +114,12 @@ func TestTimeouts(t *testing.T) {
 			want:   "lost_downstream@1 retransmission_timeout@0-2 retransmission_rnr@1-2 timeout@0 rnr_stall@1",
 		},
 		{
+			name:   "an answer that comes twice may come late, where no round trip is known",
+			script: "A: 0-2! +5000 0-2! B: +3000 ack:2 +2000 ack:2",
+			want:   "unresolved_timeout@0 retransmission_timeout@0-2 timeout@0",
+			cold:   true,
+		},
+		{
 			name:   "what was first sent before the capture began may have been put off then, as it is now",
 			script: "A: (0) (1) 2! +5000 0-2! B: rnr:0 A: +800 0-2! B: ack:2",
 			want:   "retransmission_rnr@0-2 retransmission@0-2 rnr_stall@0",

@@ -116,9 +116,12 @@ func (v *classView) outliers() []report.Finding {
 				Not:    "Not CNPs or connection management, which have classes of their own.",
 				Advice: "Find what sets the traffic class of this queue pair: NCCL_IB_TC, cma_roce_tos, the traffic_class of its address handle. Switches give DSCP " + x.dscp + " another queue, seldom a lossless one.",
 			}
-			f.Summary = fmt.Sprintf("%s from %s to %s %s on DSCP %s, while %s beside it use DSCP %s; %s of the %s lost between the two %s on the odd one.%s",
-				report.Counted(n, "queue pair"), h.src, h.dst, report.Are(n), x.dscp, report.Count(queuePairs[usual]), usual,
-				report.Count(lost), report.Counted(f.Values["lost_in_all"], "packet"), report.Are(lost), v.lossless(x.pcp))
+			losses := "none of them lost a packet"
+			if all := f.Values["lost_in_all"]; all > 0 {
+				losses = fmt.Sprintf("%s of the %s lost between the two %s on the odd one", report.Count(lost), report.Counted(all, "packet"), report.Are(lost))
+			}
+			f.Summary = fmt.Sprintf("%s from %s to %s %s on DSCP %s, while %s beside it use DSCP %s; %s.%s",
+				report.Counted(n, "queue pair"), h.src, h.dst, report.Are(n), x.dscp, report.Count(queuePairs[usual]), usual, losses, v.lossless(x.pcp))
 			out = append(out, f)
 		}
 	}

@@ -36,7 +36,7 @@ var lossRules = []report.Rule{
 		Name: "loss.ack", Severities: []report.Severity{report.Notice},
 		Brief: "the request arrived, its acknowledgement did not",
 		Means: "The sender's timer ran out and it sent a request again, though the receiver had it: the acknowledgement was lost. Reverse paths drop as well, and ACKs often ride another class than the data.",
-		Computed: "After a timeout the first answer covers all that was sent before, more than the packets sent again by then can account for, or it comes twice, of which only one can be to the resend: the receiver had the request. " +
+		Computed: "After a timeout the first answer covers all that was sent before, more than the packets sent again by then can account for, or it comes twice, of which only one can be to the resend: the receiver had the request. That takes a known round trip, for such an answer may also be late. " +
 			"Or the acknowledgement itself had passed the tap before the resend, and the sender waited on: it was lost behind the tap. Counted once for each timeout, in the row of the request (lost_acks).",
 		Not: "Not loss.downstream: nothing was missing at the receiver. Where the answer covers no more than what was sent again, the request or its ACK may have been lost: such a timeout is left undecided and counted in neither.",
 		Do:  "Look at the way back: drops in the class of the ACKs on each port from the receiver to the sender, and whether that class is protected as the data's is. duplicate_request of the receiver and local_ack_timeout_err of the sender count the episodes.",

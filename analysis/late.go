@@ -164,7 +164,7 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 	// Its PSN has passed, and is no hole of that time: a resend that was
 	// overtaken. Where frames stand twice as a rule and the first one fell out
 	// of the recent ones, it is rather a copy.
-	if e := q.recent.get(p.PSN); e != nil && e.id() != p.IPID || r.count.MirrorDuplicates < r.count.Frames/4 {
+	if e := q.recent.get(p.PSN); e != nil && e.id() != p.IPID || !r.doubled() {
 		return s.belatedResend(r, p, span)
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})

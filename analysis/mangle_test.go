@@ -101,6 +101,38 @@ func TestMangledCapturesKeepTheLawsOfCounting(t *testing.T) {
 	}
 }
 
+// TestCutsHoldNoCopiesAndNoClocks cuts captures without copies, whose clocks agree, at both
+// ends: a resend whose first sending is cut off, and an answer whose request is, are neither.
+func TestCutsHoldNoCopiesAndNoClocks(t *testing.T) {
+	names, _ := filepath.Glob("../../shared/captures/cases/*.pcap*")
+	if len(names) == 0 {
+		t.Skip("no shared captures beside this checkout")
+	}
+	wrong := func(frames []decode.Frame) (copies int64, clock bool) {
+		r, err := analysis.Run(context.Background(), &frameList{frames: frames}, detect.All(), analysis.Defaults(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		analysis.Judge(r, detect.All(), analysis.Defaults(1))
+		for i := range r.Flows {
+			copies += r.Flows[i].MirrorDuplicates
+		}
+		return copies, slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "capture.clock" })
+	}
+	for _, name := range names {
+		frames := framesOf(t, name)
+		if copies, clock := wrong(frames); copies > 0 || clock {
+			continue
+		}
+		n := len(frames)
+		for _, cut := range [][2]int{{n / 10, n}, {n / 3, n}, {n / 2, n}, {2 * n / 3, n}, {0, n / 2}, {n / 4, n / 2}} {
+			if copies, clock := wrong(frames[cut[0]:cut[1]]); copies > 0 || clock {
+				t.Errorf("%s, frames %d to %d: %d copies, clock %v", filepath.Base(name), cut[0], cut[1], copies, clock)
+			}
+		}
+	}
+}
+
 // checkLaws holds a report against what is true of every capture.
 func checkLaws(t *testing.T, r *report.Report, frames int64) {
 	t.Helper()

@@ -13,8 +13,13 @@ func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 		h := hosts{row.Key[0], row.Key[1]}
 		timed[h] = append(timed[h], row)
 	}
+	groups := groupBy(r, hostsOf)
+	heard := map[hosts]bool{} // what comes back is in view
+	for _, g := range groups {
+		heard[g.key.back()] = true
+	}
 	var paths, naks []report.Finding
-	for _, g := range groupBy(r, hostsOf) {
+	for _, g := range groups {
 		var late, naked []*report.Flow
 		for _, f := range g.flows {
 			switch {
@@ -25,7 +30,7 @@ func judgeReorder(r *report.Report, c *analysis.Config) []report.Finding {
 			}
 		}
 		if len(late) > 0 {
-			paths = append(paths, reorderPath(g, late, timed[g.key]))
+			paths = append(paths, reorderPath(g, late, timed[g.key], heard[g.key]))
 			if backward(r, &c.Limits) {
 				doubtOrder(&paths[len(paths)-1])
 			}
@@ -57,7 +62,7 @@ func typicalLateness(steps []report.Row) (half, longest int64) {
 	return half, longest
 }
 
-func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) report.Finding {
+func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row, heard bool) report.Finding {
 	late := total(flows, lateIn)
 	of := total(flows, func(f *report.Flow) int64 { return f.RequestFrames + f.ResponseFrames })
 	ev := evidence(flows, analysis.Reordered)
@@ -71,9 +76,12 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 		Frames: fewFrames(append(ev.Frames, responses.Frames...)),
 		Values: map[string]int64{"late": late, "packets": of, "queue_pairs": int64(len(flows)), "longest_ns": longest, "half_below_ns": half},
 		Not:    "Not loss: each of them came on its own, without having been sent again, and drew no NAK.",
-		Advice: "Several paths carry one queue pair: adaptive routing, packet spraying, or a path that changed. Harmless where the receiver places packets out of order" + placing(flows) + "; " +
+		Advice: "Several paths carry one queue pair: adaptive routing, packet spraying, or a path that changed. Harmless where the receiver places packets out of order" + placing(flows, heard) + "; " +
 			"a receiver that goes back N would NAK. Compare with the fabric's load-balancing mode for this class.",
 		Filter: between(g.key),
+	}
+	if !heard {
+		out.Not = "Not loss: each of them came on its own, without having been sent again. Whether they drew NAKs is not in view, for the way back is not in the capture."
 	}
 	if len(flows) == 1 {
 		out.Filter = toward(flows[0])
@@ -93,8 +101,8 @@ func reorderPath(g group[hosts], flows []*report.Flow, steps []report.Row) repor
 // placing says that a receiver places packets out of order where that shows. A late
 // packet that draws no NAK proves it only where nothing else was asked for again: a
 // receiver that waits for a lost packet sends no second NAK for what comes late.
-func placing(flows []*report.Flow) string {
-	if total(flows, func(f *report.Flow) int64 { return f.Retransmitted + f.ResponseRetransmitted }) > 0 {
+func placing(flows []*report.Flow, heard bool) string {
+	if !heard || total(flows, func(f *report.Flow) int64 { return f.Retransmitted + f.ResponseRetransmitted }) > 0 {
 		return ""
 	}
 	return ", as it does here"

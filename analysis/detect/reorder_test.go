@@ -58,17 +58,23 @@ func TestOnlyAReceiverThatAskedForNothingPlacesOutOfOrder(t *testing.T) {
 	for _, test := range []struct {
 		desc              string
 		requests, answers int64 // sent again
+		back              string
 		want              bool
 	}{
-		{"nothing was sent again", 0, 0, true},
-		{"a loss was repaired, and the receiver said nothing of the rest meanwhile", 7, 0, false},
-		{"READ responses came again", 0, 3, false},
+		{"nothing was sent again", 0, 0, "10.0.0.1", true},
+		{"a loss was repaired, and the receiver said nothing of the rest meanwhile", 7, 0, "10.0.0.1", false},
+		{"READ responses came again", 0, 3, "10.0.0.1", false},
+		{"nothing came back, but to another host", 0, 0, "10.0.0.3", false},
 	} {
 		r := &report.Report{Flows: []report.Flow{{Src: "10.0.0.1", Dst: "10.0.0.2", DestQP: 2, Transport: "RC",
-			RequestFrames: 100, Reordered: 5, Retransmitted: test.requests, ResponseRetransmitted: test.answers}}}
+			RequestFrames: 100, Reordered: 5, Retransmitted: test.requests, ResponseRetransmitted: test.answers},
+			{Src: "10.0.0.2", Dst: test.back, DestQP: 3, Transport: "RC", ResponseFrames: 20}}}
 		for _, f := range judgeReorder(r, analysis.Defaults(1)) {
 			if got := strings.Contains(f.Advice, "as it does here"); got != test.want {
 				t.Errorf("%s: %s", test.desc, f.Advice)
+			}
+			if got := strings.Contains(f.Not, "drew no NAK"); got != (test.back == "10.0.0.1") {
+				t.Errorf("%s: %s", test.desc, f.Not)
 			}
 		}
 	}

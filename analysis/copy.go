@@ -84,7 +84,11 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 		return false // the resend pass goes on with it
 	}
 	if r.peer == nil {
-		return (gap <= copyWithin || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
+		within := int64(copyWithin)
+		if p.ICRC == decode.ICRCBad && e.flags&seenBad == 0 {
+			within = copyWithinView // the same ICRC, and right before: rather a box between two taps than damage to a resend
+		}
+		return (gap <= within || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
 	}
 	if gap <= copyWithin && !r.resendsHere(e, p) && !r.doubtGoesOn(e, p) {
 		return true

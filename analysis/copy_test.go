@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
 
@@ -248,6 +249,27 @@ func TestACopySharesAllThatTheICRCCovers(t *testing.T) {
 		o := s.say("B: ack:1").play()
 		if got := o.verdicts[2]&Copy != 0; got != c.copied {
 			t.Errorf("a packet alike but for %s: copy is %v", c.name, got)
+		}
+	}
+}
+
+// TestCopiesThatABoxHasChanged has packets pass once more 5 µs later, while nothing that
+// comes back is in view: with the same ICRC, that is wrong now, they are no resends.
+func TestCopiesThatABoxHasChanged(t *testing.T) {
+	for _, test := range []struct {
+		icrc decode.ICRCState
+		want string
+	}{
+		{decode.ICRCGood, "retransmission@0-3 outstanding@0×4"},
+		{decode.ICRCBad, "outstanding@0×4 mirror_duplicate@0-3"},
+	} {
+		s := newScript(constant, 100)
+		s.say("A: 0-3 +1 0-3")
+		for i := range 4 {
+			s.packets[4+i].ICRC = test.icrc
+		}
+		if got := s.play().text(); got != test.want {
+			t.Errorf("with ICRC %d: %s, want %s", test.icrc, got, test.want)
 		}
 	}
 }

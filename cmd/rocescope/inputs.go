@@ -91,6 +91,9 @@ func (in *input) Read(f *decode.Frame) error {
 	return io.EOF
 }
 
+// Info describes what has been read.
+func (in *input) Info() capture.Info { return in.file.Info() }
+
 // ReadSome fills frames with the next ones, or returns io.EOF.
 func (in *input) ReadSome(frames []decode.Frame) (int, error) {
 	n, err := in.file.ReadSome(frames)

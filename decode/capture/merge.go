@@ -3,6 +3,7 @@ package capture
 import (
 	"io"
 	"math"
+	"slices"
 
 	"github.com/rocescope/rocescope/decode"
 )
@@ -21,6 +22,7 @@ type Merged struct {
 	taken  bool    // heads[0] was handed out, and its source must move on
 	number uint64
 	ifaces []ifaceOf
+	ended  []ended
 	source int    // where the last frame came from,
 	origin uint64 // and its number there
 }
@@ -31,6 +33,8 @@ type head struct {
 	source int
 	src    Source
 	known  []int32 // the merged number of each of its interfaces, -1 for none yet
+	first  int64   // time of its first frame
+	last   int64   // and of the one before
 }
 
 type ifaceOf struct {
@@ -38,14 +42,29 @@ type ifaceOf struct {
 	iface  uint16
 }
 
+// An ended interface is one whose source has ended: another source may go on with it.
+type ended struct {
+	number uint16
+	info   InterfaceInfo
+	last   int64
+}
+
+// goesOn is how soon, in ns, the next of several files begins that a capture was written
+// to in turn. Whoever captures at one place and then at another takes longer.
+const goesOn = 1_000_000_000
+
 // Merge reads sources in the order of time: of the frames that stand next in
-// each, the earliest, and of equals that of the source named first. A source
+// each, the earliest, and of equals that of the source that began first, and of
+// those of the one named first. A source
 // whose own clock steps back keeps its own order. One frame of each source is
 // held, in the source's own buffer, so memory is bounded whatever the lengths.
 //
 // Frames are numbered from 1 over the whole. Interfaces are renumbered in the
 // order in which their first frames come, so that those of different sources
-// stay apart; Interface tells which is which.
+// stay apart; Interface tells which is which. A source that begins within a second
+// of the end of one other, and describes its interface alike, goes on with that
+// interface: files that one capture was written to in turn are one capture. Sources
+// describe their interfaces by a method Info, as that of File.
 //
 // Sources must not be read by anyone else. Closing them, and asking them for
 // Damage, is left to the caller.
@@ -95,8 +114,10 @@ func (m *Merged) advance() error {
 	}
 	m.taken = false
 	h := m.heads[0]
+	h.last = h.frame.Time
 	err := h.src.Read(&h.frame)
 	if err != nil {
+		m.end(h)
 		last := len(m.heads) - 1
 		m.heads[0] = m.heads[last]
 		m.heads = m.heads[:last]
@@ -116,6 +137,7 @@ func (m *Merged) prime() error {
 		m.primed++
 		err := h.src.Read(&h.frame)
 		if err == nil {
+			h.first = h.frame.Time
 			m.push(h)
 		} else if err != io.EOF {
 			return err
@@ -158,7 +180,52 @@ func (h *head) before(o *head) bool {
 	if h.frame.Time != o.frame.Time {
 		return h.frame.Time < o.frame.Time
 	}
+	if h.first != o.first {
+		return h.first < o.first
+	}
 	return h.source < o.source
+}
+
+// end notes the interfaces of a source that has ended.
+func (m *Merged) end(h *head) {
+	for n, number := range h.known {
+		if info, ok := h.describe(uint16(n)); ok && number >= 0 {
+			m.ended = append(m.ended, ended{uint16(number), info, h.last})
+		}
+	}
+}
+
+// describe returns what the source says of its interface n, without what it counts.
+func (h *head) describe(n uint16) (InterfaceInfo, bool) {
+	src, ok := h.src.(interface{ Info() Info })
+	if !ok {
+		return InterfaceInfo{}, false
+	}
+	list := src.Info().Interfaces
+	if int(n) >= len(list) {
+		return InterfaceInfo{}, false
+	}
+	i := list[n]
+	return InterfaceInfo{Link: i.Link, Name: i.Name, SnapLen: i.SnapLen, TsResol: i.TsResol, FCSLen: i.FCSLen}, true
+}
+
+// continued returns the merged number of the interface that h goes on with in its
+// interface n, or -1 where there is none, or more than one.
+func (m *Merged) continued(h *head, n uint16) int32 {
+	info, ok := h.describe(n)
+	if !ok {
+		return -1
+	}
+	fits := func(e ended) bool {
+		return e.info == info && e.last <= h.first && h.first-e.last <= goesOn
+	}
+	i := slices.IndexFunc(m.ended, fits)
+	if i < 0 || slices.ContainsFunc(m.ended[i+1:], fits) {
+		return -1
+	}
+	number := m.ended[i].number
+	m.ended = slices.Delete(m.ended, i, i+1)
+	return int32(number)
 }
 
 // iface returns the merged number of h's interface n. Beyond the numbers there
@@ -166,6 +233,9 @@ func (h *head) before(o *head) bool {
 func (m *Merged) iface(h *head, n uint16) uint16 {
 	for int(n) >= len(h.known) {
 		h.known = append(h.known, -1)
+	}
+	if h.known[n] < 0 {
+		h.known[n] = m.continued(h, n)
 	}
 	if h.known[n] < 0 {
 		if len(m.ifaces) <= math.MaxUint16 {

@@ -41,8 +41,9 @@ func TestMergeOrder(t *testing.T) {
 		{"one source", [][]byte{at(t, "a", 1, 2, 3)}, "aaa"},
 		{"two that take turns", [][]byte{at(t, "a", 1, 3, 5), at(t, "b", 2, 4, 6)}, "ababab"},
 		{"one after the other, named the other way round", [][]byte{at(t, "a", 7, 8), at(t, "b", 1, 2)}, "bbaa"},
+		{"of equal times that of the source that began first", [][]byte{at(t, "a", 5, 6), at(t, "b", 2, 5), at(t, "c", 1, 2)}, "ccbbaa"},
 		{"equal times keep the order of the sources", [][]byte{at(t, "a", 1, 1), at(t, "b", 1, 1), at(t, "c", 1)}, "aabbc"},
-		{"a clock that steps back keeps its source's order", [][]byte{at(t, "a", 5, 1, 6), at(t, "b", 3, 5, 7)}, "baabab"},
+		{"a clock that steps back keeps its source's order", [][]byte{at(t, "a", 5, 1, 6), at(t, "b", 3, 5, 7)}, "bbaaab"},
 		{"an empty one among others", [][]byte{at(t, "a"), at(t, "b", 1), at(t, "c")}, "b"},
 	} {
 		t.Run(c.desc, func(t *testing.T) {
@@ -87,17 +88,55 @@ func TestMergeOfManyIsSorted(t *testing.T) {
 	}
 }
 
+// TestMergeGoesOnWithInterfaces reads files that one capture was written to in turn, and
+// others that only look like those.
+func TestMergeGoesOnWithInterfaces(t *testing.T) {
+	const s = 1_000_000_000
+	o := orders[0]
+	nano := func(times ...uint64) []byte { // its times are finer than those of a pcap
+		b := join(section(o), ifaceBlock(o, 1, 0, opt(o, optIfResol, []byte{9})))
+		for _, v := range times {
+			b = join(b, epb(o, 0, v, []byte("n"), 0))
+		}
+		return b
+	}
+	for _, c := range []struct {
+		desc   string
+		inputs [][]byte
+		want   []uint16 // the interfaces of the frames
+	}{
+		{"three in turn, named in another order", [][]byte{at(t, "c", 4*s, 5*s), at(t, "a", s, 2*s), at(t, "b", 2*s, 3*s)}, []uint16{0, 0, 0, 0, 0, 0}},
+		{"one that begins later", [][]byte{at(t, "a", s, 2*s), at(t, "b", 3*s+1)}, []uint16{0, 0, 1}},
+		{"one that begins before the end", [][]byte{at(t, "a", s, 2*s), at(t, "b", 2*s-1)}, []uint16{0, 1, 0}},
+		{"one described otherwise", [][]byte{at(t, "a", s, 2*s), nano(2*s + 1)}, []uint16{0, 0, 1}},
+		{"one that may go on with either of two", [][]byte{at(t, "a", s, 2*s), at(t, "b", s, 2*s), at(t, "c", 2*s+5)}, []uint16{0, 1, 0, 1, 2}},
+		{"two that begin where one ends", [][]byte{at(t, "a", s, 2*s), at(t, "b", 2*s+5, 2*s+9), at(t, "c", 2*s+6)}, []uint16{0, 0, 0, 1, 0}},
+	} {
+		var in []Source
+		for _, b := range c.inputs {
+			in = append(in, source1(t, b))
+		}
+		var got []uint16
+		for _, f := range drain(t, Merge(in...)) {
+			got = append(got, f.Iface)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: interfaces %v, want %v", c.desc, got, c.want)
+		}
+	}
+}
+
 func TestMergeKeepsInterfacesApart(t *testing.T) {
 	o := orders[0]
 	ng := join(section(o), ifaceBlock(o, 1, 0, opt(o, optIfResol, []byte{9})), ifaceBlock(o, 1, 0, opt(o, optIfResol, []byte{9})),
 		epb(o, 1, 20, []byte("n1"), 0), epb(o, 0, 40, []byte("n0"), 0), epb(o, 1, 50, []byte("n1"), 0))
-	m := Merge(source1(t, at(t, "a", 10, 30)), source1(t, ng), source1(t, at(t, "b", 35)))
+	m := Merge(source1(t, at(t, "a", 10, 60)), source1(t, ng), source1(t, at(t, "b", 35)))
 	want := []struct {
 		data   string
 		iface  uint16
 		source int
 		number uint64
-	}{{"a", 0, 0, 1}, {"n1", 1, 1, 1}, {"a", 0, 0, 2}, {"b", 2, 2, 1}, {"n0", 3, 1, 2}, {"n1", 1, 1, 3}}
+	}{{"a", 0, 0, 1}, {"n1", 1, 1, 1}, {"b", 2, 2, 1}, {"n0", 3, 1, 2}, {"n1", 1, 1, 3}, {"a", 0, 0, 2}}
 	for i, w := range want {
 		var f decode.Frame
 		if err := m.Read(&f); err != nil {

@@ -268,11 +268,11 @@ func (s *shard) notLate(g *row, rd *reads, p *decode.Packet) {
 	}
 }
 
-// catchUp takes the responses before end that passed since the READ: while it was
-// not known yet whose they are, nobody took them.
+// catchUp takes the responses before end that have passed, to a READ asked for once: while
+// it was not known yet whose they are, or that it was asked for, nobody took them.
 func (e *read) catchUp(seen *recent, end ib.PSN) {
 	if !e.resent && e.first == 0 {
-		e.cursor = seen.passed(e.cursor, end, e.time)
+		e.cursor = seen.passed(e.cursor, end, 0)
 	}
 }
 

@@ -484,7 +484,7 @@ func TestAREADCatchesUpWithResponsesThatNobodyTook(t *testing.T) {
 		cursor ib.PSN
 	}{
 		{read{start: 2, cursor: 2, time: 50}, 6},               // they passed behind it
-		{read{start: 2, cursor: 2, time: 150}, 2},              // and before it: those of an older one
+		{read{start: 2, cursor: 2, time: 150}, 6},              // or before it: no other one is answered so
 		{read{start: 2, cursor: 2, time: 50, resent: true}, 2}, // of the one before
 		{read{start: 2, cursor: 3, time: 50, first: 90}, 3},    // its responses are followed
 		{read{start: 1, cursor: 1, time: 50}, 1},               // the first of them is missing

@@ -54,9 +54,7 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 	if e.first == 0 && p.PSN.Before(e.start) && (rd.noneCompleted(p) || !(r.req.unaSet && p.PSN.Before(r.req.una))) {
 		return // what it waits behind is missing, and only what had been taken before is answered anew
 	}
-	if !e.resent && e.first == 0 {
-		e.cursor = g.rsp.recent.passed(e.cursor, e.end, 0) // where requests pass behind their answers
-	}
+	e.catchUp(&g.rsp.recent, e.end)
 	if e.cursor.Before(e.end) {
 		s.missResponses(r, g, e.cursor, e.end, p)
 		rd.notTwice(j)

@@ -55,16 +55,27 @@ type bundle struct {
 	resumed  int64
 	silent   int64 // how long that one was
 	shortest int64 // of all of them
-	silences uint8 // how many there were
+	// longestEnd and longestSilent are the same of the longest of late: what was under
+	// way when the capture paused may come behind a further silence.
+	longestEnd, longestSilent int64
+	silences                  uint8 // how many there were
 }
 
 // passed notes the time of a packet between the two hosts.
 func (b *bundle) passed(t int64) {
-	if t-b.newest > b.silence() && b.newest != 0 {
-		b.resumed, b.silent, b.silences = t, t-b.newest, inc(b.silences)
-		b.shortest = least(b.shortest, b.silent)
+	if silent := t - b.newest; silent > b.silence() && b.newest != 0 {
+		b.fellSilent(t, silent)
 	}
 	b.newest = max(b.newest, t)
+}
+
+// fellSilent notes a silence that ends, and whether it is the longest of late.
+func (b *bundle) fellSilent(t, silent int64) {
+	b.resumed, b.silent = t, silent
+	if silent >= b.longestSilent || t-b.longestEnd > unseenRTT {
+		b.longestEnd, b.longestSilent = t, silent
+	}
+	b.silences, b.shortest = inc(b.silences), least(b.shortest, silent)
 }
 
 // passedOn notes those of a run. Where it is short no silence is within.

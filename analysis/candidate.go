@@ -172,7 +172,17 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 	if c.quickest == 0 && p.Op.Is(ib.IsAck) {
 		least = 4 * enough // not one of them named the end of a message
 	}
-	return c.agreed >= least && !c.doubtful(g)
+	return c.agreed >= least && !c.doubtful(g) && !c.fitsOneTooMany(g)
+}
+
+// fitsOneTooMany reports whether another row may answer the candidate as well, where more
+// rows look for a partner than there are: then one of them answers what passed before the
+// capture began, and that may be this one.
+func (c *candidate) fitsOneTooMany(g *row) bool {
+	seeking, free := g.bundle.left(g.dir)
+	return seeking > free && slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.struck == 0 })
+	})
 }
 
 // doubtful reports whether responses contradicted the candidate, and others may
@@ -309,17 +319,23 @@ const missedAtMost = 16
 func (r *row) silentSince() bool { return r.win.last < r.bundle.resumed }
 
 // unseen reports whether the response may answer what the candidate asked for while the
-// capture paused: it comes soon behind a silence, and few others did so. Where the two
-// hosts are silent time and again for about as long, they wait for each other, and no
-// capture paused.
+// capture paused: in the last silence, or in the longest of late.
 func (c *candidate) unseen(p *decode.Packet) bool {
+	b := c.row.bundle
+	return c.unseenIn(b.resumed, b.silent, p) || b.longestEnd != b.resumed && c.unseenIn(b.longestEnd, b.longestSilent, p)
+}
+
+// unseenIn does so for the silence of that length which ended then: the response comes
+// soon behind it, and few others did so. Where the two hosts are silent time and again for
+// about as long, they wait for each other, and no capture paused.
+func (c *candidate) unseenIn(end, silent int64, p *decode.Packet) bool {
 	const pauses, habit = 2, 4
 	b := c.row.bundle
-	if !c.row.silentSince() || b.silences >= habit && b.silent <= 2*b.shortest || p.Time-b.resumed > max(leastSilence, b.longest(c.row)) {
+	if c.row.win.last >= end || b.silences >= habit && silent <= 2*b.shortest || p.Time-end > max(leastSilence, b.longest(c.row)) {
 		return false
 	}
-	if c.silence != b.resumed {
-		c.silence, c.silences = b.resumed, inc(c.silences)
+	if c.silence != end {
+		c.silence, c.silences = end, inc(c.silences)
 	}
 	return c.silences <= pauses
 }

@@ -164,6 +164,24 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": unknown, "B": unknown},
 		},
 		{
+			name:   "of two that may answer the only row that asks, one answers what passed before the capture began: not the one whose answers last",
+			script: "A: 0! B2: ack:0 B: ack:-2 A: 1! B2: ack:1 B: ack:-1 A: 2! B2: ack:2 A: 3! B: ack:0 +40 ack:1 A: 4! +40 B: ack:2 +40 ack:3 A: 5! +40 B: ack:4 ack:5",
+			want:   "",
+			rows:   map[string]string{"A": first, "B": "peer_qp=176", "B2": unknown},
+		},
+		{
+			name:   "where both last as long nothing tells",
+			script: "A: 0! B2: ack:0 B: ack:-2 A: 1! B2: ack:1 B: ack:-1 A: 2! B2: ack:2 A: 3! B: ack:0 ack:1 ack:2 B2: ack:3 B: ack:3",
+			want:   "outstanding@0×4",
+			rows:   map[string]string{"A": unknown, "B": unknown, "B2": unknown},
+		},
+		{
+			name:   "two that the capture lacks requests for may answer the one row that asked for enough",
+			script: "A: 0-5! A2: 0! B: ack:3 B2: ack:3",
+			want:   "outstanding@0×6 A2:outstanding@0",
+			rows:   map[string]string{"A": unknown, "A2": unknown},
+		},
+		{
 			name:   "a partner asks before it is answered",
 			script: "A: 0! B: ack:0 ack:2 A2: 1-2! 3! B: ack:3",
 			want:   "outstanding@0 A2:outstanding@1×3",
@@ -304,12 +322,13 @@ func TestResponsesBehindAPause(t *testing.T) {
 		then            string
 		excused, struck uint8
 	}{
-		"no silence":                           {"B: ack:7", 0, 1},
-		"a silence":                            {"+50 B: ack:7 ack:8", 2, 0},
-		"more than two silences":               {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
-		"what was named is sent after it":      {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
-		"so it is, of a row that sent amid it": {"+50 B: ack:7 A: 4-8! B: ack:8", 1, 0},
-		"a NAK named what is sent again":       {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
+		"no silence":                            {"B: ack:7", 0, 1},
+		"a silence":                             {"+50 B: ack:7 ack:8", 2, 0},
+		"more than two silences":                {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
+		"what was named is sent after it":       {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
+		"so it is, of a row that sent amid it":  {"+50 B: ack:7 A: 4-8! B: ack:8", 1, 0},
+		"a silence as long as others behind it": {"+22 A2: 8 +22 A2: 9 +22 A2: 10 +200 A2: 11 +22 B: ack:7", 1, 0},
+		"a NAK named what is sent again":        {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)

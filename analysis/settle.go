@@ -37,7 +37,7 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 			left := g.cand
 			if contradicted && g.missedAtLeast(2) {
 				left = best(slices.Clone(left))
-				if len(left) == 1 && (g.excuses() && left[0].fitsOthers(g) || left[0].oddOneOut(g, s.cfg.Limits.PeerSame)) {
+				if len(left) == 1 && (g.excuses() && left[0].fitsOthers(g) || left[0].neededToo(g) || left[0].oddOneOut(g, s.cfg.Limits.PeerSame)) {
 					continue
 				}
 			}
@@ -85,6 +85,17 @@ func (g *row) excuses() bool {
 func (c *candidate) fitsOthers(g *row) bool {
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
 		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.fitted >= c.fitted && y.since >= c.since })
+	})
+}
+
+// neededToo reports whether another row, of which responses contradict all others, has no
+// candidate left but this one either: then the capture did miss something, and nothing
+// tells for which of the two.
+func (c *candidate) neededToo(g *row) bool {
+	clean := func(y candidate) bool { return y.struck+y.excused == 0 && y.row.peer == nil }
+	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && clean(y) }) &&
+			!slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row != c.row && clean(y) })
 	})
 }
 
@@ -226,13 +237,31 @@ func (s *shard) settleEnding(r *row) {
 
 // rivalled reports whether the only candidate left may as well be the partner
 // of another row. Where more rows look for a partner than there are partners, one
-// of them lacks it, and a single response that fits is no better than none.
+// of them lacks it: a single response that fits is no better than none, and what answers
+// that one drew before the capture began come no later than queues make them.
 func (g *row) rivalled(c *candidate) bool {
 	seeking, free := g.bundle.left(g.dir)
 	few := c.agreed < 2 && seeking > free
 	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && (y.agreed > 0 && y.agreed >= c.agreed || few) })
+		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool {
+			return y.row == c.row && (y.agreed > 0 && y.agreed >= c.agreed || few || seeking > free && y.struck == 0 && !g.outlasts(x))
+		})
 	})
+}
+
+// outlasts reports whether responses in g came more than twice as long behind the begin
+// of the capture as any in another row: so long as queues keep back none of those.
+func (g *row) outlasts(x *row) bool {
+	began := g.bundle.first
+	return g.lastAnswer()-began > 2*(x.lastAnswer()-began)
+}
+
+// lastAnswer is when the response of the highest PSN in the row passed.
+func (g *row) lastAnswer() int64 {
+	if e := g.rsp.recent.get(g.rsp.high); e != nil {
+		return e.time
+	}
+	return g.count.LastNs
 }
 
 // left counts the rows of a direction that look for a partner, and those of the

@@ -77,6 +77,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 900197, "", "a pass overtook the end of the one before, and seemed to repeat all of that late"},
 		{"mixed", 6201222, "", "a packet came late and was lost then, as if it had arrived and those before it had been thrown away"},
 		{"mixed", 6100478, "", "a pass began with a packet that was lost, although the receiver had it as the answer told, which came too soon for that"},
+		{"odd-faulty", 6200124, "", "the answers of a queue pair all of whose requests passed before the capture began fitted the only one that asked, which another one answered"},
+		{"odd-healthy", 7200683, "", "so they did, and there were more of them by then"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

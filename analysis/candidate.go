@@ -177,8 +177,11 @@ func (c *candidate) convinces(g *row, p *decode.Packet) bool {
 
 // fitsOneTooMany reports whether another row may answer the candidate as well, where more
 // rows look for a partner than there are: then one of them answers what passed before the
-// capture began, and that may be this one.
+// capture began, and that may be this one. Among very many nobody looks.
 func (c *candidate) fitsOneTooMany(g *row) bool {
+	if len(g.bundle.rows[g.dir]) > coverLooks {
+		return false // each answer would look at all of them
+	}
 	seeking, free := g.bundle.left(g.dir)
 	return seeking > free && slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
 		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.struck == 0 })

@@ -77,6 +77,9 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 900197, "", "a pass overtook the end of the one before, and seemed to repeat all of that late"},
 		{"mixed", 6201222, "", "a packet came late and was lost then, as if it had arrived and those before it had been thrown away"},
 		{"mixed", 6100478, "", "a pass began with a packet that was lost, although the receiver had it as the answer told, which came too soon for that"},
+		{"mixed", 6001287, "response_", "of three answers to what was asked for three times, before many round trips were known, the second seemed to be the third"},
+		{"mixed", 6101099, "response_", "a copied response seemed to be the first to the READ that had just been asked again"},
+		{"mixed", 6200748, "response_", "a response that had been lost came again, and a copy of it seemed to be asked for too"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -299,8 +299,10 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 		if x := r.req.recent.get(p.PSN); p.IsSequenceNAK() && (x == nil || x.frame() < e.frame()) && p.Time-e.time <= copyWithin {
 			return true // nothing has come since for which it could be refused once more
 		}
-		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin && (rec.reads.standsAt(p.PSN) && g.rsp.outOfLine(e, p) || rec.reads.served(&r.req.recent, p.PSN)) {
-			return true // an answer to the READ once more would have come to it in order, and been asked for
+		if rec != nil && p.Op.Is(ib.IsReadResponse) && p.Time-e.time <= copyWithin {
+			if out := g.rsp.outOfLine(e, p); out && rec.reads.standsAt(p.PSN) || rec.reads.served(r, p, out) {
+				return true // an answer to the READ once more would have come to it in order, and been asked for
+			}
 		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false

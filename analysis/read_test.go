@@ -441,6 +441,30 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
+			name:   "the first response that comes twice at once, to a READ asked again, is a copy",
+			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4 A: read:3x2 B: rfirst:3 = rlast:4 A: +100 5! B: ack:5",
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-4 B:mirror_duplicate@3",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "so is one behind the last of them, out of the order of any answer",
+			script: mtu + "A: read:2x4 B: rfirst:2 rmid:4 rlast:5 A: read:3x3 B: rfirst:3 rmid:4 rlast:5 rmid:4 A: +100 6! B: ack:6",
+			want:   "retransmission_implied@3 response_gap@3 response_lost_upstream@3 response_retransmission@3-5 B:mirror_duplicate@4",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "so is one that comes too soon behind a READ to answer it",
+			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4 A: read:3x2 B: rfirst:3 rlast:4 A: +-9 read:3x2 B: +-9 rfirst:3 +8 rfirst:3 rlast:4 A: +100 5! B: ack:5",
+			want:   "retransmission_implied@3×2 response_gap@3 response_lost_upstream@3 response_lost_downstream@3 response_retransmission@3-4×2 B:mirror_duplicate@3",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "the answers to two READs of one packet may come at once",
+			script: mtu + "A: (read:2x1) read:3x1 B: nak:2 A: read:2x1 read:3x1 B: ronly:2 ronly:3 ronly:3 A: +100 4! B: ack:4",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3 response_retransmission@3",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "behind the last of an answer another one may begin, of which the first response is late",
 			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
 			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_retransmission@3-4",

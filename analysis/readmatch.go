@@ -14,21 +14,32 @@ func (rd *reads) standsAt(psn ib.PSN) bool {
 	return rd.lastPSN == psn || rd.amid && rd.lastPSN.After(psn)
 }
 
-// served reports whether psn was asked for once, in a READ that has had its responses and
-// is not what a copy may have been one more of.
-func (rd *reads) served(asked *recent, psn ib.PSN) bool {
-	n := 0
+// served reports whether a response was asked for in READs that have all had it or lost it,
+// or were sent too short a while ago, and that none of them is what a copy may have been one
+// more of. One that seemed to be refused may have its answer yet, which would come in order;
+// so may any of several where the response goes on behind the one before it.
+func (rd *reads) served(r *row, p *decode.Packet, outOfLine bool) bool {
+	had, asked := false, 0
+	begins := !outOfLine && !(rd.amid && rd.lastPSN == p.PSN)
 	for i := range rd.list {
 		e := &rd.list[i]
-		if psn.Before(e.start) || e.known && !psn.Before(e.end) {
+		if p.PSN.Before(e.start) || e.known && !p.PSN.Before(e.end) {
 			continue
 		}
-		if q := asked.get(e.start); !e.done || e.borrowed || e.first == 0 || q != nil && q.flags&seenCopied != 0 {
+		if q := r.req.recent.get(e.start); q != nil && q.flags&seenCopied != 0 {
 			return false
 		}
-		n++
+		asked++
+		switch {
+		case e.first != 0 && !e.borrowed && e.cursor.After(p.PSN):
+			had = true
+		case e.askedTooLate(r, p.Time):
+		case e.done && !e.borrowed && (e.first != 0 || !begins):
+		default:
+			return false
+		}
 	}
-	return n == 1
+	return had && (asked == 1 || outOfLine || p.Op.Is(ib.IsFirst|ib.IsOnly))
 }
 
 // expecting returns the READ that expects the packet next, or -1: the oldest,
@@ -38,9 +49,9 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	found := -1
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
-		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
+		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) && !e.askedTooLate(r, p.Time) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op().Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op().Is(ib.IsReadResponse) || n.time <= e.last || e.askedTooLate(r, n.time) || e.end == p.PSN.Add(1) || rd.took(n, i) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
@@ -60,7 +71,13 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 // tooYoung reports whether a response comes too soon behind a READ asked again, which
 // nothing has answered, to be of its answer: it was under way when the READ passed.
 func (e *read) tooYoung(r *row, p *decode.Packet) bool {
-	return e.resent && e.first == 0 && r.soon(e.time, p.Time, false)
+	return e.first == 0 && e.askedTooLate(r, p.Time)
+}
+
+// askedTooLate reports whether a READ was asked again too short a while before t for an
+// answer to have come then: that was to an earlier request.
+func (e *read) askedTooLate(r *row, t int64) bool {
+	return e.resent && (r.soon(e.time, t, false) || r.muchSooner(e.time, t))
 }
 
 // took reports whether a response was taken for another READ than the one at index i.

@@ -121,6 +121,13 @@ func (r *row) farSooner(sent, t int64) bool {
 	return r.knowsRTT() && t-sent+r.noise() < (r.minRTT()-r.noise())/3
 }
 
+// muchSooner is farSooner where few round trips are known, but among them those of answers
+// that were sent at once.
+func (r *row) muchSooner(sent, t int64) bool {
+	rtt := min(r.minRTT(), r.bundle.prompt[r.dir])
+	return r.bundle.prompts[r.dir] > 0 && t-sent+r.noise() < (rtt-r.noise())/3
+}
+
 // sooner is soon without that room, for what is only counted and decides
 // nothing: a hundredth covers the few bytes by which packets differ in length.
 func (r *row) sooner(sent, t int64) bool {

@@ -79,6 +79,9 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 6100478, "", "a pass began with a packet that was lost, although the receiver had it as the answer told, which came too soon for that"},
 		{"odd-faulty", 6200124, "", "the answers of a queue pair all of whose requests passed before the capture began fitted the only one that asked, which another one answered"},
 		{"odd-healthy", 7200683, "", "so they did, and there were more of them by then"},
+		{"mixed", 6001287, "response_", "of three answers to what was asked for three times, before many round trips were known, the second seemed to be the third"},
+		{"mixed", 6101099, "response_", "a copied response seemed to be the first to the READ that had just been asked again"},
+		{"mixed", 6200748, "response_", "a response that had been lost came again, and a copy of it seemed to be asked for too"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

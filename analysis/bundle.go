@@ -49,6 +49,7 @@ type bundle struct {
 	held   []heldPacket
 	early  []earlyNAK
 	unsure int   // rows whose responses may answer several rows
+	copied bool  // a frame stood there twice
 	newest int64 // time of the latest packet, either way
 	// resumed is when the last silence between the two hosts ended that was longer
 	// than a round trip, so that nothing was under way; 0 there was none.

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -26,8 +28,21 @@ func (s *shard) isCopy(r *row, seen *recent, ids *idOrder, p *decode.Packet) boo
 		}
 		e.flags |= seenCopied
 	}
+	r.req.copied = p.Frame
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
 	return true
+}
+
+// copiesGoOn reports whether the packet follows one of the row that seemed to be a copy, with
+// nothing new between, soon behind the begin of a capture that began amid a message: then
+// what asked for a pass that repeats both may have passed unseen.
+func (s *shard) copiesGoOn(r *row, p *decode.Packet) bool {
+	q := &r.req
+	if !q.amid || q.copied <= q.lastFrame || p.Time-s.began > unseenRTT || r.doubled() {
+		return false
+	}
+	before := q.recent.get(p.PSN.Add(-1))
+	return before != nil && before.flags&seenCopied != 0
 }
 
 // copiedBefore returns the request that the packet looks like, of those that were
@@ -80,7 +95,7 @@ const (
 
 func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	gap, q := p.Time-e.time, &r.req
-	if q.pass > 0 && p.PSN == q.cur {
+	if q.pass > 0 && p.PSN == q.cur || s.copiesGoOn(r, p) {
 		return false // the resend pass goes on with it
 	}
 	if r.peer == nil {
@@ -202,8 +217,13 @@ const copyReach = 64
 func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
-		if e := c.like(p); e != nil && (!p.IPv6 && c.ids.tells(p.IPID) || s.onceMore(g, e, p)) {
-			s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()})
+		told := !p.IPv6 && c.ids.tells(p.IPID)
+		if e := c.like(p); e != nil && (told || s.onceMore(g, e, p)) {
+			copied := Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()}
+			if !told && isPlainACK(p) {
+				copied.Value = 1
+			}
+			s.emit(copied)
 			return true
 		}
 	}
@@ -232,11 +252,39 @@ func (c *responses) takeNew(g *row, p *decode.Packet) {
 // onceMore reports whether a response that no ID tells from another one is its
 // copy. One response is copied once: a train of them answers as many requests.
 func (s *shard) onceMore(g *row, e *sighting, p *decode.Packet) bool {
-	if e.flags&seenCopied != 0 && !g.doubled() || !s.responseTooSoon(g, e, p) {
+	if e.flags&seenCopied != 0 && !g.doubled() || !s.responseTooSoon(g, e, p) || s.mayAnswerEarlier(g, p) {
 		return false
 	}
 	e.flags |= seenCopied
 	return true
+}
+
+// isPlainACK reports whether a packet is an acknowledgement that asks for nothing: any number
+// of duplicates may draw as many of them, all alike.
+func isPlainACK(p *decode.Packet) bool { return p.Op.Is(ib.IsAck) && p.Syndrome.Type() == ib.ACK }
+
+// mayAnswerEarlier reports whether two ACKs alike may answer duplicates of what was sent
+// before the capture began: soon behind that, on a connection that was under way by then, and
+// between hosts of which nothing has been copied yet.
+func (s *shard) mayAnswerEarlier(g *row, p *decode.Packet) bool {
+	since := p.Time - s.began
+	if since > unseenRTT || g.bundle.copied || !isPlainACK(p) {
+		return false
+	}
+	if r := g.peer; r != nil {
+		return since <= max(copyWithinView, r.bundle.longest(r)/2) && r.wasUnderWay(g, p) // queues double a round trip
+	}
+	return !slices.ContainsFunc(g.bundle.asking[1-g.dir], func(r *row) bool {
+		return r.peer == nil && r.win.find(p.PSN) != nil && !r.wasUnderWay(g, p)
+	})
+}
+
+// wasUnderWay reports whether the ACK in g shows that the row's requests had begun before
+// the first one in view: that is amid a message, more messages have been ended than are in
+// view, or what came before says that the receiver had all of this.
+func (r *row) wasUnderWay(g *row, p *decode.Packet) bool {
+	ended := max(r.count.Messages, int64(r.win.ordinal))
+	return r.req.amid || p.HasExt && int64(p.MSN) > ended || p.PSN.Before(g.rsp.high)
 }
 
 // like returns the response just seen that the packet looks like, or nil.

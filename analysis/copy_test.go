@@ -193,22 +193,84 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// A NAK of another queue pair, which happens to have the PSN of a packet that
-// stands twice, did not draw it within no time.
-// TestOneCopyIsNoRule begins captures with answers to a repetition, which are alike; what
-// makes a copy of the first two must not make copies of all.
+// TestOneCopyIsNoRule lets answers to a repetition pass, which are alike; what makes a copy
+// of the first two must not make copies of all.
 func TestOneCopyIsNoRule(t *testing.T) {
 	playScenes(t, []scene{
 		{
-			name:   "answers to what was sent again before the capture began",
-			script: "B: ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5",
-			want:   "B:mirror_duplicate@5",
+			name:   "answers to what was sent again unseen",
+			script: "A2: 0! +300 B: ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5 ack:5",
+			want:   "A2:outstanding@0 B:mirror_duplicate@5",
 			ids:    []idMode{constant, overIPv6},
 			cold:   true,
 		},
 	})
 }
 
+// TestCopiesSoonBehindTheBegin begins captures amid what is sent again: two answers alike are
+// then no copies by their times alone.
+func TestCopiesSoonBehindTheBegin(t *testing.T) {
+	scenes := []scene{
+		{
+			name:   "answers to what nobody saw",
+			script: "B: ack:5 ack:5 ack:5 ack:6",
+			want:   "",
+		},
+		{
+			name:   "two answers alike on a connection that began amid a message",
+			script: "A: mid:3 mid:4 last:5! B: ack:4m0 ack:4m0 ack:5m1 A: 6! B: ack:6m2",
+			want:   "",
+		},
+		{
+			name:   "two where the responder has counted messages that are not in view",
+			script: "A: 0! B: ack:0m9 ack:0m9 A: 1! B: ack:1m10",
+			want:   "",
+		},
+		{
+			name:   "two that say less than a NAK before them",
+			script: "A: 0-3! B: rnr:2m2 ack:1m2 ack:1m2 A: 2-3! B: ack:3m4",
+			want:   "retransmission_rnr@2-3 rnr_stall@2",
+		},
+		{
+			name:   "two where all that is acknowledged is in view",
+			script: "A: 0! B: ack:0m1 ack:0m1 A: 1! B: ack:1m2",
+			want:   "B:mirror_duplicate@0",
+		},
+		{
+			name:   "two where another frame was copied before",
+			script: "A: 0 = 1! B: ack:1m9 ack:1m9 A: 2! B: ack:2m10",
+			want:   "mirror_duplicate@0 B:mirror_duplicate@1",
+		},
+	}
+	for i := range scenes {
+		scenes[i].ids, scenes[i].cold = []idMode{constant, overIPv6}, true
+	}
+	playScenes(t, scenes)
+}
+
+// TestAPassIsNoTrainOfCopies has a capture begin amid a message, and a pass so soon behind what
+// it repeats that its first packet looks like a copy. The next ones do not.
+func TestAPassIsNoTrainOfCopies(t *testing.T) {
+	playScenes(t, []scene{
+		{
+			name:   "where no answer is in view yet",
+			script: "A: mid:0 mid:1 mid:0 mid:1 last:2 B: ack:2",
+			want:   "retransmission@1 mirror_duplicate@0",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
+			name:   "copies between which something new passes are copies",
+			script: "A: mid:0 mid:1 mid:0 mid:2 mid:1 last:3 B: ack:3",
+			want:   "mirror_duplicate@0-1",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+	})
+}
+
+// A NAK of another queue pair, which happens to have the PSN of a packet that
+// stands twice, did not draw it within no time.
 func TestACopyJustBehindANAK(t *testing.T) {
 	for _, ids := range []idMode{constant, overIPv6} {
 		s := newScript(ids, 5000).say("A: 0-8 A2: 0-8 B: nak:4 A: 9 B: nak:9")

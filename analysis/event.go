@@ -49,16 +49,16 @@ const (
 	ResponseLostDownstream
 	ResponseRetransmitted
 
-	MirrorDuplicate
-	RNRStall      // Value: from the RNR NAK to the resend, ns
-	SequenceNAK   // in the row of the NAK, as are the next four
-	RNRNAK        // Value: the wait asked for, ns
-	FatalNAK      // Value: the syndrome
-	RNREcho       // a sequence NAK that only echoes an RNR NAK
-	CNPSeen       //
-	CEMark        //
-	BadICRC       //
-	AnsweredFirst // a request that passed behind its answer
+	MirrorDuplicate // Value 1: an ACK of which nothing but the time tells that no duplicate drew it
+	RNRStall        // Value: from the RNR NAK to the resend, ns
+	SequenceNAK     // in the row of the NAK, as are the next four
+	RNRNAK          // Value: the wait asked for, ns
+	FatalNAK        // Value: the syndrome
+	RNREcho         // a sequence NAK that only echoes an RNR NAK
+	CNPSeen         //
+	CEMark          //
+	BadICRC         //
+	AnsweredFirst   // a request that passed behind its answer
 
 	// Measures: nothing happened that is worth showing, only time went by; Value
 	// says how much, in ns, and Ref the frame from which it counts. All stand in

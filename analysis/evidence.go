@@ -32,6 +32,8 @@ func (s *shard) emit(e Event) {
 		r.bundle.latest[r.dir] = max(r.bundle.latest[r.dir], e.Value)
 	case LostUpstream:
 		r.bundle.lost[r.dir] += int64(e.Count)
+	case MirrorDuplicate:
+		r.bundle.copied = true
 	}
 	if e.Kind.Measure() {
 		return // no evidence

@@ -459,6 +459,11 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
+			name:   "what a READ asked again had is given again to the first one, that a NAK seemed to refuse",
+			script: mtu + "A: (read:2x3) read:5x2 B: nak:2 A: read:2x3 read:5x2 B: resp:2-4 resp:5-6 A: read:5x2 B: +-8 resp:5-6 +10 resp:5-6 A: +100 7! B: ack:7",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2,5 retransmission_implied@5 response_lost_downstream@5 response_retransmission@5-6×2",
+		},
+		{
 			name:   "the answers to two READs of one packet may come at once",
 			script: mtu + "A: (read:2x1) read:3x1 B: nak:2 A: read:2x1 read:3x1 B: ronly:2 ronly:3 ronly:3 A: +100 4! B: ack:4",
 			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3 response_retransmission@3",

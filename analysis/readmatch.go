@@ -99,6 +99,7 @@ func (rd *reads) notRefused(r *row, i int, p *decode.Packet) int {
 	}
 	for k := i - 1; k >= 0; k-- {
 		if e := &rd.list[k]; e.done && e.first == 0 && e.cursor == p.PSN {
+			e.resent = e.resent || rd.seen && p.PSN.Before(rd.high) // another request for it was answered before
 			rd.revive(k)
 			return k
 		}

@@ -93,7 +93,7 @@ func (r *row) drewTwo(p *decode.Packet, soonest, rtt int64) bool {
 	}
 	n := 0
 	for _, x := range r.win.repeats {
-		if !p.PSN.Before(x.psn) && p.Time-x.first >= soonest && p.Time-x.last < latest {
+		if !p.PSN.Before(x.psn) && r.atMost(p, x.first) >= soonest && r.atLeast(p, x.last) < latest {
 			n += x.n
 		}
 	}
@@ -101,7 +101,7 @@ func (r *row) drewTwo(p *decode.Packet, soonest, rtt int64) bool {
 		return n > 1
 	}
 	m := r.win.find(p.PSN)
-	return m == nil || p.Time-m.time < latest
+	return m == nil || r.atLeast(p, m.time) < latest
 }
 
 // least returns the lesser of two times of which 0 says that it is not known.

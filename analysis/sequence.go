@@ -30,9 +30,10 @@ type requests struct {
 
 	last      int64 // time of the last request
 	lastFrame uint64
-	lastFresh int64 // time of the last request that was sent the first time
-	covered   int64 // when an answer last moved una
-	newest    int64 // time of the packet that was sent last, as far as IDs tell
+	lastFresh int64  // time of the last request that was sent the first time
+	covered   int64  // when an answer last moved una
+	newest    int64  // time of the packet that was sent last, as far as IDs tell
+	copied    uint64 // the frame of the newest copy
 
 	recent recent
 	sent   *messages // nil until one of several packets was sent

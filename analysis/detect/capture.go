@@ -21,8 +21,11 @@ var Capture = add(analysis.Analyzer{
 })
 
 // capture notes for each row whether it goes on, which proves that answers
-// exist even where none is captured.
-type capture struct{ flows perRow[progress] }
+// exist even where none is captured, and what it calls copies by their time alone.
+type capture struct {
+	flows perRow[progress]
+	alike int64 // copies that may be second answers
+}
 
 // progress is how far a row's requests, or the responses in it, show life.
 type progress struct {
@@ -53,6 +56,11 @@ func (c *capture) Observe(b *analysis.Batch) {
 			}
 		}
 	}
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Kind == analysis.MirrorDuplicate && e.Value == 1 {
+			c.alike += int64(e.Count)
+		}
+	}
 }
 
 func (c *capture) Report(r *report.Report) {
@@ -70,6 +78,13 @@ func (c *capture) Report(r *report.Report) {
 		sums.Add(&t, hostsOf(f), []int64{1, goingOn, int64(x.fresh)}, func() []string { return []string{f.Src, f.Dst} })
 	}
 	addTable(r, "capture", t)
+	if c.alike > 0 {
+		addTable(r, "capture", report.Table{
+			Name: "alike", Help: "Acknowledgements that count as copies since they came soon behind one alike.",
+			Keys: []string{"what"}, Columns: columns("frames", "copies"),
+			Rows: []report.Row{{Key: []string{"acks"}, Values: []int64{c.alike}}},
+		})
+	}
 }
 
 func judgeCapture(r *report.Report, c *analysis.Config) []report.Finding {

@@ -102,7 +102,7 @@ func captureDuplicated(r *report.Report) []report.Finding {
 		}
 	}
 	n := total(flows, func(f *report.Flow) int64 { return f.MirrorDuplicates })
-	if n == 0 {
+	if n == 0 || onlyAlike(r, n) {
 		return nil
 	}
 	ev := evidence(flows, analysis.MirrorDuplicate)
@@ -116,6 +116,17 @@ func captureDuplicated(r *report.Report) []report.Finding {
 	f.Summary = fmt.Sprintf("%s %s copied from frames seen before (%s of all RoCE frames), as a mirror of ingress and egress, or two taps in one file, make them.",
 		report.Counted(n, "frame"), report.Are(n), report.Share(n, r.Totals.RoCE))
 	return []report.Finding{f}
+}
+
+// onlyAlike reports whether all of so many copies are acknowledgements that came soon behind
+// one alike, and few: duplicates whose first sending nobody saw may have drawn these.
+func onlyAlike(r *report.Report, copies int64) bool {
+	const few = 4
+	alike := int64(0)
+	for _, row := range r.Rows("capture", "alike") {
+		alike += row.Values[0]
+	}
+	return copies < few && copies == alike
 }
 
 func captureTruncated(r *report.Report) []report.Finding {

@@ -22,7 +22,7 @@ var captureRules = []report.Rule{
 		Brief: "frames stand in the capture more than once",
 		Means: "The same frame was captured at two places: a mirror of a port's ingress and of another one's egress, or two taps in one file. Counted twice, it would look like a retransmission.",
 		Computed: "A frame is a copy where addresses, queue pair, opcode, PSN, length, ICRC (as far as it was captured) and IPv4 identification are those of one just seen. DSCP, ECN, TTL and tags may differ, because a switch may rewrite them on the way. " +
-			"Where identifications tell nothing (IPv6, or a sender that does not count them up), the time must: it is a copy if it comes sooner than any resend can.\n\n" +
+			"Where identifications tell nothing (IPv6, or a sender that does not count them up), the time must: it is a copy if it comes sooner than any resend can. Fewer than four acknowledgements that only their time shows to be copies are counted and not reported: duplicates that nobody saw may have drawn them.\n\n" +
 			"Copies count in frames and bytes of a flow and in mirror_duplicates, and in no other number.",
 		Not: "Not retransmission: a resend has an identification of its own and takes at least the way of a NAK and back. Where identifications tell nothing, a few copies and resends that follow each other closely may be taken for one another.",
 		Do:  "Mirror a single direction of each port (SPAN rx only), or write each tap to a file of its own and analyze them in one call: `rocescope leaf1.pcap leaf2.pcap`. No need to remove the copies before.",

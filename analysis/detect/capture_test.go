@@ -86,6 +86,42 @@ func TestCopiesAreReportedOnce(t *testing.T) {
 	}
 }
 
+// TestFewAnswersAlikeAreNoCopies has acknowledgements come twice that nothing but the time
+// tells from those that duplicates draw.
+func TestFewAnswersAlikeAreNoCopies(t *testing.T) {
+	for _, test := range []struct {
+		desc   string
+		acks   ib.PSN // that come twice
+		writes ib.PSN
+		want   bool
+	}{
+		{"a single one", 1, 0, false},
+		{"three", 3, 0, false},
+		{"so many that they are a rule", 8, 0, true},
+		{"one, and a request", 1, 1, true},
+		{"a request alone", 0, 1, true},
+	} {
+		w := newWire()
+		for psn := range ib.PSN(20) {
+			w.id = 0xFFFF // none of all packets
+			w.send(packet{src: 1, dst: 2, op: writeOnly, qp: 0x12, psn: psn, ext: reth(0, 1, 64), payload: 64})
+			if psn < test.writes {
+				w.again()
+			}
+			w.id = 0xFFFF
+			w.answer(2, 1, 0x112, psn, 0x1F)
+			if psn < test.acks {
+				w.again()
+			}
+		}
+		if r := findings(t, w); test.want {
+			finding(t, r, "capture.duplicated")
+		} else {
+			silent(t, r, "capture.duplicated")
+		}
+	}
+}
+
 // TestAnswersBeforeTheirQuestions has the clocks of the two directions disagree in some of
 // the queue pairs, of which one loses a packet.
 func TestAnswersBeforeTheirQuestions(t *testing.T) {

@@ -85,7 +85,7 @@ func TestREADsUnansweredFromTheStartOfTheCapture(t *testing.T) {
 		w := newWire()
 		for n := range 12 {
 			w.write(1, 2, 0x13, ib.PSN(n))
-			w.answer(2, 1, 0x31, ib.PSN(n), 0)
+			w.answer(2, 1, 0x31, ib.PSN(n)+1<<16, 0) // none of what 0x13 asks
 			if n == 3 && before > 0 {
 				w.wait(int64(before) * 1_000_000)
 			}

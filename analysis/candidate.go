@@ -256,7 +256,7 @@ func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 	}
 	ahead := p.PSN.Sub(r.win.high)
 	c.again = arrived(p) != p.PSN
-	if 0 <= ahead && ahead <= 1<<16 && c.unseen(p) {
+	if 0 <= ahead && ahead <= 1<<16 && c.unseen(g, p) {
 		c.owed, c.owes, c.paused = p.PSN, true, true
 		c.excused = inc(c.excused)
 		return true
@@ -321,20 +321,30 @@ const missedAtMost = 16
 // a response behind that answers what nobody saw.
 func (r *row) silentSince() bool { return r.win.last < r.bundle.resumed }
 
-// unseen reports whether the response may answer what the candidate asked for while the
-// capture paused: in the last silence, or in the longest of late.
-func (c *candidate) unseen(p *decode.Packet) bool {
+// unseen reports whether the response in g may answer what the candidate asked for while the
+// capture paused: in the last silence, or in the longest of late, if that ended no longer
+// ago than an answer takes.
+func (c *candidate) unseen(g *row, p *decode.Packet) bool {
 	b := c.row.bundle
-	return c.unseenIn(b.resumed, b.silent, p) || b.longestEnd != b.resumed && c.unseenIn(b.longestEnd, b.longestSilent, p)
+	return c.unseenIn(b.resumed, b.silent, max(leastSilence, b.longest(c.row)), p) ||
+		b.longestEnd != b.resumed && c.unseenIn(b.longestEnd, b.longestSilent, g.quickest(), p)
+}
+
+// quickest is how long, ns, the quickest response in g took by any candidate; 0 unknown.
+func (g *row) quickest() (ns int64) {
+	for i := range g.cand {
+		ns = least(ns, g.cand[i].quickest)
+	}
+	return ns
 }
 
 // unseenIn does so for the silence of that length which ended then: the response comes
 // soon behind it, and few others did so. Where the two hosts are silent time and again for
 // about as long, they wait for each other, and no capture paused.
-func (c *candidate) unseenIn(end, silent int64, p *decode.Packet) bool {
+func (c *candidate) unseenIn(end, silent, soon int64, p *decode.Packet) bool {
 	const pauses, habit = 2, 4
 	b := c.row.bundle
-	if c.row.win.last >= end || b.silences >= habit && silent <= 2*b.shortest || p.Time-end > max(leastSilence, b.longest(c.row)) {
+	if c.row.win.last >= end || b.silences >= habit && silent <= 2*b.shortest || p.Time-end > soon {
 		return false
 	}
 	if c.silence != end {

@@ -322,16 +322,36 @@ func TestResponsesBehindAPause(t *testing.T) {
 		then            string
 		excused, struck uint8
 	}{
-		"no silence":                            {"B: ack:7", 0, 1},
-		"a silence":                             {"+50 B: ack:7 ack:8", 2, 0},
-		"more than two silences":                {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
-		"what was named is sent after it":       {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
-		"so it is, of a row that sent amid it":  {"+50 B: ack:7 A: 4-8! B: ack:8", 1, 0},
-		"a silence as long as others behind it": {"+22 A2: 8 +22 A2: 9 +22 A2: 10 +200 A2: 11 +22 B: ack:7", 1, 0},
-		"a NAK named what is sent again":        {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
+		"no silence":                           {"B: ack:7", 0, 1},
+		"a silence":                            {"+50 B: ack:7 ack:8", 2, 0},
+		"more than two silences":               {"+50 B: ack:7 +50 B: ack:8 +50 B: ack:9", 2, 1},
+		"what was named is sent after it":      {"+50 B: ack:7 A: 3-8! B: ack:8", 1, 1},
+		"so it is, of a row that sent amid it": {"+50 B: ack:7 A: 4-8! B: ack:8", 1, 0},
+		"a NAK named what is sent again":       {"+50 B: nak:7 A: 7-8! B: ack:8", 1, 0},
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)
+		x, ok := candidateOf(s, "A", "B")
+		if !ok || x.excused != c.excused || x.struck != c.struck {
+			t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
+		}
+	}
+}
+
+// TestResponsesBehindAPauseAndASilence has the silence before the response be as short as
+// many, behind a far longer one: what was under way in that is still to come, as long as an
+// answer takes.
+func TestResponsesBehindAPauseAndASilence(t *testing.T) {
+	for name, c := range map[string]struct {
+		then            string
+		excused, struck uint8
+	}{
+		"as soon behind the pause as answers come": {"+200 A2: 11 +22 B: ack:7", 1, 0},
+		"later":    {"+200 A2: 11 +45 B: ack:7", 0, 1},
+		"no pause": {"+22 A2: 11 +22 B: ack:7", 0, 1},
+	} {
+		s := newScript(overIPv6, 5000)
+		s.say("A: 0-2! A2: 0-2! +30 B: ack:2 A2: 3-7! +22 A2: 8 +22 A2: 9 +22 A2: 10").say(c.then)
 		x, ok := candidateOf(s, "A", "B")
 		if !ok || x.excused != c.excused || x.struck != c.struck {
 			t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)

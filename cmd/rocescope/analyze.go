@@ -46,8 +46,9 @@ finding with the frames that prove it and a Wireshark filter that shows them.
 Several captures are merged in the order of time; frame numbers are then those
 of the whole. Files that one capture was written to in turn (tcpdump -C or -G,
 dumpcap -b), where each begins within a second of the end of the one before, are
-read as one, in whichever order they are named. Format and compression of a capture are found by content. A
-capture that is damaged is analyzed as far as it can be read, and said to be so.
+read as one, in whichever order they are named. Format and compression of a
+capture are found by content. A capture that is damaged is analyzed as far as it
+can be read, and said to be so.
 
 The report says what the counters of the hosts' adapters should have risen by
 for this traffic. --counters FILE holds readings of them against that. A file

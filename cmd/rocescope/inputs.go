@@ -91,8 +91,8 @@ func (in *input) Read(f *decode.Frame) error {
 	return io.EOF
 }
 
-// Info describes what has been read.
-func (in *input) Info() capture.Info { return in.file.Info() }
+// Interface describes one of the capture's interfaces.
+func (in *input) Interface(n uint16) (capture.InterfaceInfo, bool) { return in.file.Interface(n) }
 
 // ReadSome fills frames with the next ones, or returns io.EOF.
 func (in *input) ReadSome(frames []decode.Frame) (int, error) {

@@ -3,7 +3,6 @@ package capture
 import (
 	"io"
 	"math"
-	"slices"
 
 	"github.com/rocescope/rocescope/decode"
 )
@@ -42,11 +41,10 @@ type ifaceOf struct {
 	iface  uint16
 }
 
-// An ended interface is one whose source has ended: another source may go on with it.
+// ended is a source that has ended: another one may go on with its interfaces.
 type ended struct {
-	number uint16
-	info   InterfaceInfo
-	last   int64
+	last    int64                      // time of its last frame
+	numbers map[InterfaceInfo][]uint16 // the merged ones, by what the source said of them
 }
 
 // goesOn is how soon, in ns, the next of several files begins that a capture was written
@@ -55,16 +53,16 @@ const goesOn = 1_000_000_000
 
 // Merge reads sources in the order of time: of the frames that stand next in
 // each, the earliest, and of equals that of the source that began first, and of
-// those of the one named first. A source
-// whose own clock steps back keeps its own order. One frame of each source is
-// held, in the source's own buffer, so memory is bounded whatever the lengths.
+// those of the one named first. A source whose own clock steps back keeps its own
+// order. One frame of each source is held, in the source's own buffer, so memory
+// is bounded whatever the lengths.
 //
 // Frames are numbered from 1 over the whole. Interfaces are renumbered in the
 // order in which their first frames come, so that those of different sources
 // stay apart; Interface tells which is which. A source that begins within a second
 // of the end of one other, and describes its interface alike, goes on with that
 // interface: files that one capture was written to in turn are one capture. Sources
-// describe their interfaces by a method Info, as that of File.
+// describe their interfaces by a method Interface, as that of File.
 //
 // Sources must not be read by anyone else. Closing them, and asking them for
 // Damage, is left to the caller.
@@ -188,25 +186,25 @@ func (h *head) before(o *head) bool {
 
 // end notes the interfaces of a source that has ended.
 func (m *Merged) end(h *head) {
+	e := ended{h.last, map[InterfaceInfo][]uint16{}}
 	for n, number := range h.known {
 		if info, ok := h.describe(uint16(n)); ok && number >= 0 {
-			m.ended = append(m.ended, ended{uint16(number), info, h.last})
+			e.numbers[info] = append(e.numbers[info], uint16(number))
 		}
 	}
+	m.ended = append(m.ended, e)
 }
 
 // describe returns what the source says of its interface n, without what it counts.
 func (h *head) describe(n uint16) (InterfaceInfo, bool) {
-	src, ok := h.src.(interface{ Info() Info })
+	src, ok := h.src.(interface {
+		Interface(n uint16) (InterfaceInfo, bool)
+	})
 	if !ok {
 		return InterfaceInfo{}, false
 	}
-	list := src.Info().Interfaces
-	if int(n) >= len(list) {
-		return InterfaceInfo{}, false
-	}
-	i := list[n]
-	return InterfaceInfo{Link: i.Link, Name: i.Name, SnapLen: i.SnapLen, TsResol: i.TsResol, FCSLen: i.FCSLen}, true
+	i, ok := src.Interface(n)
+	return InterfaceInfo{Link: i.Link, Name: i.Name, SnapLen: i.SnapLen, TsResol: i.TsResol, FCSLen: i.FCSLen}, ok
 }
 
 // continued returns the merged number of the interface that h goes on with in its
@@ -216,15 +214,23 @@ func (m *Merged) continued(h *head, n uint16) int32 {
 	if !ok {
 		return -1
 	}
-	fits := func(e ended) bool {
-		return e.info == info && e.last <= h.first && h.first-e.last <= goesOn
+	var before *ended
+	for i := range m.ended {
+		e := &m.ended[i]
+		numbers := e.numbers[info]
+		if len(numbers) == 0 || e.last > h.first || h.first-e.last > goesOn {
+			continue
+		}
+		if before != nil || len(numbers) > 1 {
+			return -1
+		}
+		before = e
 	}
-	i := slices.IndexFunc(m.ended, fits)
-	if i < 0 || slices.ContainsFunc(m.ended[i+1:], fits) {
+	if before == nil {
 		return -1
 	}
-	number := m.ended[i].number
-	m.ended = slices.Delete(m.ended, i, i+1)
+	number := before.numbers[info][0]
+	delete(before.numbers, info)
 	return int32(number)
 }
 

@@ -123,6 +123,15 @@ func (f *File) ReadSome(frames []decode.Frame) (n int, err error) {
 // Info returns what is known so far.
 func (f *File) Info() Info { return f.in.snapshot() }
 
+// Interface returns what is known so far of the interface that Frame.Iface numbers n.
+func (f *File) Interface(n uint16) (InterfaceInfo, bool) {
+	list := f.in.info.Interfaces
+	if int(n) >= len(list) {
+		return InterfaceInfo{}, false
+	}
+	return list[n], true
+}
+
 // Damage returns the damaged places met so far, at most the first 64 (see
 // Info.Damages), in the order of the file.
 func (f *File) Damage() []*Damage { return append([]*Damage(nil), f.in.damages...) }

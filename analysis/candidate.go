@@ -183,9 +183,26 @@ func (c *candidate) fitsOneTooMany(g *row) bool {
 		return false // each answer would look at all of them
 	}
 	seeking, free := g.bundle.left(g.dir)
-	return seeking > free && slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.struck == 0 })
+	return seeking > free && c.ofAnother(g, func(_ *row, y *candidate) bool { return y.struck == 0 })
+}
+
+// ofAnother reports whether the candidate is one of another row than g, too, such that
+// fits says so.
+func (c *candidate) ofAnother(g *row, fits func(x *row, y *candidate) bool) bool {
+	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
+		y := x.candidate(c.row)
+		return x != g && y != nil && fits(x, y)
 	})
+}
+
+// candidate returns what speaks for r as the row's partner, or nil where nothing does.
+func (g *row) candidate(r *row) *candidate {
+	for i := range g.cand {
+		if g.cand[i].row == r {
+			return &g.cand[i]
+		}
+	}
+	return nil
 }
 
 // doubtful reports whether responses contradicted the candidate, and others may
@@ -193,7 +210,7 @@ func (c *candidate) fitsOneTooMany(g *row) bool {
 // fast as others; or the candidate itself answers a row that is not this one.
 func (c *candidate) doubtful(g *row) bool {
 	r := c.row
-	if r.cand != nil && !slices.ContainsFunc(r.cand, func(x candidate) bool { return x.row == g }) {
+	if r.cand != nil && r.candidate(g) == nil {
 		return c.struck > 0
 	}
 	rtt := float64(max(r.minRTT(), 1))

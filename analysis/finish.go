@@ -166,7 +166,7 @@ func (r *row) coveredByAny(h *hole) bool {
 		return false
 	}
 	for _, g := range b.rows[1-r.dir] {
-		if !slices.ContainsFunc(g.cand, func(c candidate) bool { return c.row == r }) {
+		if g.candidate(r) == nil {
 			continue
 		}
 		if g.rsp.high.Before(h.end) || g.refused(h) {

@@ -315,6 +315,15 @@ func candidateOf(s *script, of, row string) (candidate, bool) {
 	return candidate{}, false
 }
 
+// wantExcuses holds A as a candidate for B's partner against how many responses a pause
+// excuses, and how many speak against it.
+func wantExcuses(t *testing.T, name string, s *script, excused, struck uint8) {
+	t.Helper()
+	if x, ok := candidateOf(s, "A", "B"); !ok || x.excused != excused || x.struck != struck {
+		t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, excused, struck)
+	}
+}
+
 // TestResponsesBehindAPause has responses name what a row did not ask for as far as the
 // capture shows, which may have paused: soon behind a silence, twice, that says nothing.
 func TestResponsesBehindAPause(t *testing.T) {
@@ -331,10 +340,7 @@ func TestResponsesBehindAPause(t *testing.T) {
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-6! 7! B: ack:2").say(c.then)
-		x, ok := candidateOf(s, "A", "B")
-		if !ok || x.excused != c.excused || x.struck != c.struck {
-			t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
-		}
+		wantExcuses(t, name, s, c.excused, c.struck)
 	}
 }
 
@@ -352,10 +358,7 @@ func TestResponsesBehindAPauseAndASilence(t *testing.T) {
 	} {
 		s := newScript(overIPv6, 5000)
 		s.say("A: 0-2! A2: 0-2! +30 B: ack:2 A2: 3-7! +22 A2: 8 +22 A2: 9 +22 A2: 10").say(c.then)
-		x, ok := candidateOf(s, "A", "B")
-		if !ok || x.excused != c.excused || x.struck != c.struck {
-			t.Errorf("%s: a pause excuses %d responses and %d speak against it; want %d and %d", name, x.excused, x.struck, c.excused, c.struck)
-		}
+		wantExcuses(t, name, s, c.excused, c.struck)
 	}
 }
 

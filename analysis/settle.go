@@ -83,9 +83,7 @@ func (g *row) excuses() bool {
 // fitsOthers reports whether as many responses of another row fit the candidate: then
 // it may be that one's partner, and a pause excuses what speaks against another one here.
 func (c *candidate) fitsOthers(g *row) bool {
-	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && y.fitted >= c.fitted && y.since >= c.since })
-	})
+	return c.ofAnother(g, func(_ *row, y *candidate) bool { return y.fitted >= c.fitted && y.since >= c.since })
 }
 
 // neededToo reports whether another row, of which responses contradict all others, has no
@@ -93,9 +91,8 @@ func (c *candidate) fitsOthers(g *row) bool {
 // tells for which of the two.
 func (c *candidate) neededToo(g *row) bool {
 	clean := func(y candidate) bool { return y.struck+y.excused == 0 && y.row.peer == nil }
-	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row == c.row && clean(y) }) &&
-			!slices.ContainsFunc(x.cand, func(y candidate) bool { return y.row != c.row && clean(y) })
+	return c.ofAnother(g, func(x *row, y *candidate) bool {
+		return clean(*y) && !slices.ContainsFunc(x.cand, func(z candidate) bool { return z.row != c.row && clean(z) })
 	})
 }
 
@@ -195,7 +192,7 @@ func (g *row) missedAtLeast(n int) bool {
 // that answered it, else 0.
 func (r *row) unanswered(g *row) int {
 	for _, x := range r.bundle.rows[g.dir] {
-		if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r }) {
+		if x == g || x.candidate(r) == nil {
 			continue
 		}
 		if x.rsp.any && !x.rsp.high.Before(g.rsp.high) {
@@ -208,7 +205,7 @@ func (r *row) unanswered(g *row) int {
 // lacksWithout is how many requests the capture lacks at least if the row, which nothing
 // keeps from answering r, answers another one, since g answers that.
 func (x *row) lacksWithout(g, r *row) int {
-	if x == g || !slices.ContainsFunc(x.cand, func(c candidate) bool { return c.row == r && c.struck == 0 }) {
+	if y := x.candidate(r); x == g || y == nil || y.struck > 0 {
 		return 0
 	}
 	least := 255
@@ -242,10 +239,8 @@ func (s *shard) settleEnding(r *row) {
 func (g *row) rivalled(c *candidate) bool {
 	seeking, free := g.bundle.left(g.dir)
 	few := c.agreed < 2 && seeking > free
-	return slices.ContainsFunc(g.bundle.rows[g.dir], func(x *row) bool {
-		return x != g && slices.ContainsFunc(x.cand, func(y candidate) bool {
-			return y.row == c.row && (y.agreed > 0 && y.agreed >= c.agreed || few || seeking > free && y.struck == 0 && !g.outlasts(x))
-		})
+	return c.ofAnother(g, func(x *row, y *candidate) bool {
+		return y.agreed > 0 && y.agreed >= c.agreed || few || seeking > free && y.struck == 0 && !g.outlasts(x)
 	})
 }
 

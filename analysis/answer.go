@@ -43,7 +43,7 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 	}
 	// Until then, what passes behind its answer may be sent again by one who sent it first
 	// before the capture began.
-	q.level = q.level || q.unaSet && q.una.After(q.first) && !q.una.After(q.high)
+	q.level = q.level || q.answered(q.first) && !q.una.After(q.high)
 	if end.Sub(q.high) > 0 {
 		// Beyond what was seen: the capture started late, lost packets, or
 		// holds the answer before the question.

@@ -108,7 +108,7 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if gap <= copyWithin && !r.resendsHere(e, p) && !r.doubtGoesOn(e, p) {
 		return true
 	}
-	if (gap > copyWithin || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic)) && !r.doubled() && q.unaSet && q.una.After(p.PSN) {
+	if (gap > copyWithin || p.Op.Is(ib.AnsweredByRead|ib.IsAtomic)) && !r.doubled() && q.answered(p.PSN) {
 		return false // a response came between the two
 	}
 	if rec := q.rec; rec != nil {

@@ -30,7 +30,7 @@ func (s *shard) lookBack(r *row, p *decode.Packet) {
 // said, before it passes here: it is one more sending, and none that came late.
 func (r *row) arrivedBefore(p *decode.Packet) bool {
 	q := &r.req
-	return q.unaSet && p.PSN.Before(q.una) && r.atLeast(p, q.covered) > quickTurn
+	return q.answered(p.PSN) && r.atLeast(p, q.covered) > quickTurn
 }
 
 // lateInPass reports whether a packet behind the cursor is one that the current
@@ -44,7 +44,7 @@ func (s *shard) lateInPass(r *row, p *decode.Packet) bool {
 	if e := q.recent.get(p.PSN); e == nil || e.frame() >= q.rec.pass.frame {
 		return false
 	}
-	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.unaSet && q.una.After(p.PSN.Add(1)) {
+	if p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) && q.answered(p.PSN.Add(1)) {
 		return false // its response is missing
 	}
 	n := q.rec.naks.pending(p.PSN)
@@ -187,7 +187,7 @@ func (s *shard) lateBehindAnswer(r *row, i int, p *decode.Packet) Verdict {
 // -1: the packet's ID lies between those around the hole, or it comes right behind the answer,
 // and nothing has asked for it.
 func (s *shard) cameBehindAnswer(r *row, p *decode.Packet) int {
-	if !r.req.unaSet || !p.PSN.Before(r.req.una) || r.req.rec == nil {
+	if !r.req.answered(p.PSN) || r.req.rec == nil {
 		return -1
 	}
 	return slices.IndexFunc(r.req.rec.holes.list, func(h hole) bool {

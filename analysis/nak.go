@@ -79,7 +79,7 @@ func (s *shard) sequenceNAK(r, g *row, p *decode.Packet) {
 		return
 	}
 	rec := q.recovery()
-	stale := q.unaSet && p.PSN.Before(q.una)
+	stale := q.answered(p.PSN)
 	pending := rec.naks.pending(p.PSN)
 	repeat := pending != nil && pending.psn == p.PSN
 	s.cover(r, p.PSN, p)

@@ -51,7 +51,7 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 		// not answer. The request was lost behind the tap.
 		return
 	}
-	if e.first == 0 && p.PSN.Before(e.start) && (rd.noneCompleted(p) || !(r.req.unaSet && p.PSN.Before(r.req.una))) {
+	if e.first == 0 && p.PSN.Before(e.start) && (rd.noneCompleted(p) || !r.req.answered(p.PSN)) {
 		return // what it waits behind is missing, and only what had been taken before is answered anew
 	}
 	e.catchUp(&g.rsp.recent, e.end)
@@ -117,7 +117,7 @@ func (rd *reads) noneCompleted(p *decode.Packet) bool {
 // completeReads closes the READs before end, which an answer covers. One that covers no
 // more than those before it may have come late, amid the responses to a READ asked again.
 func (s *shard) completeReads(r, g *row, end ib.PSN, p *decode.Packet) {
-	if r.req.rec == nil || r.req.unaSet && p.PSN.Before(r.req.una) {
+	if r.req.rec == nil || r.req.answered(p.PSN) {
 		return
 	}
 	rd := &r.req.rec.reads
@@ -146,7 +146,7 @@ func (s *shard) missSkipped(r, g *row) {
 	rd := &q.rec.reads
 	for j := range rd.list {
 		e := &rd.list[j]
-		if end, ok := rd.passedOver(j, r.readMTU()); ok && e.skipped && q.unaSet && q.una.After(end) {
+		if end, ok := rd.passedOver(j, r.readMTU()); ok && e.skipped && q.answered(end) {
 			s.missAnswer(r, g, e, end)
 		}
 	}

@@ -65,7 +65,7 @@ func (s *shard) newPass(r *row, p *decode.Packet) {
 		rec.neededPass = rec.pass.begins()
 	}
 	rec.pass = passInfo{before: before, reached: q.cur, number: q.pass, id: p.IPID, tries: tries, nakked: rec.nakkedInVain(q, p.PSN), outOfOrder: outOfOrder, explained: again && rec.pass.cause == cause || rec.explains(p.PSN, q.high), start: start, high: q.high, wants: q.wants, cause: cause, time: p.Time, last: q.last, frame: p.Frame, alone: cause == RetransmittedNAK && p.Time-q.last > r.minRTT()}
-	if cause == RetransmittedTimeout && q.unaSet && p.PSN.Before(q.una) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
+	if cause == RetransmittedTimeout && q.answered(p.PSN) && !p.Op.Is(ib.AnsweredByRead|ib.IsAtomic) {
 		// The answer has passed the tap: it was lost behind it, or it comes too
 		// late for the timer. The next new request tells.
 		rec.pass.answered, rec.pass.late = true, true
@@ -244,7 +244,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 		kind = RetransmittedUnknown
 	}
 	s.emit(Event{Kind: kind, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: rec.pass.frame})
-	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.unaSet && p.PSN.Before(q.una) {
+	if kind == RetransmittedTimeout || kind == RetransmittedUnknown || q.answered(p.PSN) {
 		rec.duplicate = p.Time
 	}
 	if s.closeBy(r, p, span, kind) && kind == RetransmittedNAK && p.PSN == rec.pass.start {
@@ -277,7 +277,7 @@ func (s *shard) weigh(r *row, p *decode.Packet, e *resend, cause EventKind) {
 	if asks && cause != RetransmittedTimeout {
 		return // what is asked again is its response: the request was no waste
 	}
-	if q.unaSet && p.PSN.Before(q.una) && !asks {
+	if q.answered(p.PSN) && !asks {
 		s.emit(Event{Kind: Spurious, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})
 		return
 	}

@@ -346,7 +346,7 @@ func (s *shard) open(r *row, from, to ib.PSN, p *decode.Packet, sure bool) {
 		s.giveUp(r, &out)
 	}
 	rec.fillAnswered()
-	if q.unaSet && q.una.After(from) {
+	if q.answered(from) {
 		s.coverHoles(r, q.una, p)
 	}
 }

@@ -287,7 +287,7 @@ func (s *shard) sample(r *row, p *decode.Packet) {
 		}
 	}
 	e := q.recent.get(p.PSN)
-	if e == nil || e.flags&(seenResent|seenLate) != 0 || e.time > p.Time || (q.unaSet && p.PSN.Before(q.una)) {
+	if e == nil || e.flags&(seenResent|seenLate) != 0 || e.time > p.Time || q.answered(p.PSN) {
 		return
 	}
 	rtt := p.Time - e.time

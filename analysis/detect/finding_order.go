@@ -44,8 +44,13 @@ func doubtSides(r *report.Report, l *analysis.Limits, fs []report.Finding) []rep
 		return fs
 	}
 	for i := range fs {
-		fs[i].Confidence = report.Possible
-		fs[i].Not += " But answers stand before their questions in this capture, so that it may be otherwise: see capture.clock."
+		doubt(&fs[i], "answers stand before their questions in this capture, so that it may be otherwise: see capture.clock.")
 	}
 	return fs
+}
+
+// doubt weakens a finding for a reason.
+func doubt(f *report.Finding, why string) {
+	f.Confidence = report.Possible
+	f.Not += " But " + why
 }

@@ -180,9 +180,8 @@ func lossDownstream(f *report.Flow) report.Finding {
 	out.Advice = fmt.Sprintf("The drop lies between the tap and %s: compare the drop, discard and error counters of each port on that way (egress queue of the last switch first), and `ethtool -S` of %s: "+
 		"rx_discards_phy, rx_prio*_discards and out_of_sequence, which counts the episodes; packet_seq_err of %s should read the same.", f.Dst, f.Dst, f.Src)
 	if f.LostDownstream > 0 && f.ResponseLostDownstream == 0 && needlessPart*f.NeedlessNAKs >= f.LostDownstream {
-		out.Confidence = report.Possible
-		out.Not += fmt.Sprintf(" But packets that only came late drew %s of this flow (reorder.spurious-nak). That shows only where answers come too soon, so they may have drawn the NAKs for lost packets as well.",
-			report.Counted(f.NeedlessNAKs, "NAK"))
+		doubt(&out, fmt.Sprintf("packets that only came late drew %s of this flow (reorder.spurious-nak). That shows only where answers come too soon, so they may have drawn the NAKs for lost packets as well.",
+			report.Counted(f.NeedlessNAKs, "NAK")))
 	}
 	if f.ICRCBad > 0 {
 		out.Summary += fmt.Sprintf(" %s of this flow had a bad ICRC here already, which a receiver drops.", report.Counted(f.ICRCBad, "frame"))

@@ -111,8 +111,7 @@ func placing(flows []*report.Flow, heard bool) string {
 // doubtOrder weakens what is said of lateness in a capture that does not stand
 // in the order of time itself.
 func doubtOrder(f *report.Finding) {
-	f.Confidence = report.Possible
-	f.Not += " But time runs backwards in this capture, so that its queues or interfaces may have swapped the frames: see capture.clock."
+	doubt(f, "time runs backwards in this capture, so that its queues or interfaces may have swapped the frames: see capture.clock.")
 }
 
 func reorderNAK(g group[hosts], flows []*report.Flow) report.Finding {

@@ -23,11 +23,12 @@ type loss struct{ flows perRow[*lossFlow] } // nil for rows without a loss, a re
 
 // lossFlow is the events of one row.
 type lossFlow struct {
-	n       [analysis.NumEventKinds]int32
-	noHole  int32 // of the unresolved events: timeouts of which nothing is missing
-	resent  int64 // time of the last resend
-	missing *missingPacket
-	open    *openLoss
+	n          [analysis.NumEventKinds]int32
+	noHole     int32 // of the unresolved events: timeouts of which nothing is missing
+	resent     int64 // time of the last resend
+	uncaptured int64 // time of the last run of packets that the capture alone lacks
+	missing    *missingPacket
+	open       *openLoss
 }
 
 // missingPacket is the newest packet of a row of which a hole or a NAK tells that the
@@ -89,6 +90,10 @@ func (l *loss) Observe(b *analysis.Batch) {
 		case analysis.RetransmittedNAK, analysis.RetransmittedTimeout, analysis.RetransmittedImplied,
 			analysis.RetransmittedRNR, analysis.RetransmittedUnknown:
 			f.resent = e.Time
+		case analysis.NotCaptured, analysis.ResponseNotCaptured:
+			if e.Count > 1 {
+				f.uncaptured = max(f.uncaptured, e.Time)
+			}
 		case analysis.Outstanding:
 			f.end(e)
 		}
@@ -129,18 +134,27 @@ func (l *loss) Report(r *report.Report) {
 		Name: "open", Help: "Losses that nothing repaired before the end of the row.",
 		Keys: []string{"src", "dst", "dest_qp", "psn"},
 		Columns: []report.Column{{Name: "packets", Kind: report.Peak}, {Name: "nak", Kind: report.Peak}, {Name: "unanswered", Kind: report.Peak},
-			{Name: "noticed_ns", Kind: report.Peak}, {Name: "last_request_ns", Kind: report.Peak}, {Name: "frame", Kind: report.Peak}},
+			{Name: "noticed_ns", Kind: report.Peak}, {Name: "last_request_ns", Kind: report.Peak}, {Name: "frame", Kind: report.Peak},
+			{Name: "uncaptured_ns", Kind: report.Peak}},
 	}
+	lacks := map[hosts]int64{} // when the capture last missed a run of packets from one host to the other
 	for id, row := range l.flows.of(r) {
 		x, f := *row, &r.Flows[id]
 		if x == nil {
 			continue
 		}
 		x.columns(f)
+		if x.uncaptured > 0 {
+			lacks[hostsOf(f)] = max(lacks[hostsOf(f)], x.uncaptured)
+		}
 		if o := x.open; o != nil && f.Src != report.Other {
 			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), fmt.Sprint(uint32(o.psn))},
-				Values: []int64{int64(o.n), int64(o.naked), int64(o.requests), o.time, o.last, int64(o.frame)}})
+				Values: []int64{int64(o.n), int64(o.naked), int64(o.requests), o.time, o.last, int64(o.frame), 0}})
 		}
+	}
+	for _, row := range t.Rows {
+		h := hosts{row.Key[0], row.Key[1]}
+		row.Values[6] = max(lacks[h], lacks[h.back()])
 	}
 	addTable(r, "loss", t)
 }

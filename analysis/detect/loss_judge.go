@@ -99,7 +99,13 @@ func lostWhat(requests, responses int64) string {
 
 // cameAgain tells how the losses of a row were repaired.
 func cameAgain(f *report.Flow, requests, responses int64) string {
-	return "To repair that, " + repairs(f, requests, responses) + "."
+	switch {
+	case requests == 0 || f.Retransmitted > 0:
+		return "To repair that, " + repairs(f, requests, responses) + "."
+	case responses > 0:
+		return "To repair that, " + repairs(f, 0, responses) + "; no other resend is in the capture."
+	}
+	return "No resend is in the capture."
 }
 
 // repairs tells what made the sender of a row send again.
@@ -176,7 +182,11 @@ func lossDownstream(f *report.Flow) report.Finding {
 		"lost_downstream": f.LostDownstream, "response_lost_downstream": f.ResponseLostDownstream,
 		"retransmitted": f.Resent(), "icrc_bad": f.ICRCBad,
 	}
-	out.Not = "Not a needless resend: no answer came that was too early to be caused by it. One loss an episode is known: the receiver throws away what follows, so that further losses behind the first cannot be seen."
+	out.Not = "Not a needless resend: no answer came that was too early to be caused by it. "
+	if f.Resent() == 0 {
+		out.Not = "Not lost before the tap: it passed here, and a NAK asked for it. "
+	}
+	out.Not += "One loss an episode is known: the receiver throws away what follows, so that further losses behind the first cannot be seen."
 	out.Advice = fmt.Sprintf("The drop lies between the tap and %s: compare the drop, discard and error counters of each port on that way (egress queue of the last switch first), and `ethtool -S` of %s: "+
 		"rx_discards_phy, rx_prio*_discards and out_of_sequence, which counts the episodes; packet_seq_err of %s should read the same.", f.Dst, f.Dst, f.Src)
 	if f.LostDownstream > 0 && f.ResponseLostDownstream == 0 && needlessPart*f.NeedlessNAKs >= f.LostDownstream {

@@ -11,7 +11,8 @@ import (
 // judgeOpen judges losses that nothing repaired: fatal where the queue pair
 // fell silent while the capture goes on, unresolved where the capture ends. What the
 // receiver never asked for may be missing in the capture alone, as may the little that
-// would show that the queue pair went on before it was closed.
+// would show that the queue pair went on before it was closed: a capture that misses
+// runs of packets between the two hosts may have missed the repair and all behind it.
 func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	var dead, unresolved []report.Finding
 	open := r.Rows("loss", "open")
@@ -29,11 +30,12 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 			continue
 		}
 		wait := max(c.Limits.UnrecoveredWait, c.Limits.UnrecoveredRTTs*f.AckRTT.Quantile(0.5))
+		lacks := row.Values[6] >= row.Values[3]
 		switch silence := end - f.LastNs; {
 		case f.LastNs-row.Values[3] > wait:
 			// It went on behind the loss: the answers are not in view.
-		case f.PeerQP != nil && (silence >= wait || row.Values[1] != int64(nakedNever) && hungUp(flows, f.LastNs)):
-			dead = append(dead, lossUnrecovered(f, row, silence))
+		case f.PeerQP != nil && (silence >= wait || row.Values[1] != int64(nakedNever) && hungUp(flows, f.LastNs) && !lacks):
+			dead = append(dead, lossUnrecovered(f, row, silence, lacks))
 		case row.Values[1] != int64(nakedSeen):
 			unresolved = append(unresolved, lossUnresolved(f, row))
 		}
@@ -88,13 +90,17 @@ func openFinding(f *report.Flow, row report.Row) report.Finding {
 	}
 }
 
-func lossUnrecovered(f *report.Flow, row report.Row, silence int64) report.Finding {
+func lossUnrecovered(f *report.Flow, row report.Row, silence int64, lacks bool) report.Finding {
 	out := openFinding(f, row)
 	out.Rule, out.Severity, out.Confidence = "loss.unrecovered", report.Critical, report.Likely
 	out.Values["silence_ns"] = silence
 	out.Summary = fmt.Sprintf("Never repaired: %s; then the queue pair fell silent for good with %s unanswered, while the capture goes on for %s.",
 		openWords(f, row), report.Counted(row.Values[2], "request"), report.Duration(silence))
 	out.Not = "Not the end of the capture, and not a slow repair: a NAK is served within a round trip."
+	if lacks {
+		out.Confidence = report.Possible
+		out.Not += " But the capture missed runs of packets between the two hosts from then on (capture.missed): the repair, and all behind it, may be among them."
+	}
 	out.Advice = fmt.Sprintf("Look at the completion errors and the log of %s at that time: its queue pair failed, or all it sends is lost before the tap. "+
 		"Check the link and the routes between the two; `rdma statistic` of %s counts local_ack_timeout_err if it still tries.", f.Src, f.Src)
 	return out

@@ -126,6 +126,62 @@ func TestLossThatIsNotRepaired(t *testing.T) {
 	}
 }
 
+// A queue pair that is closed behind an open NAK is dead, unless the capture shows
+// that it missed runs of packets between the two hosts, and with them perhaps the repair.
+func TestLossThatACaptureMayHaveSeenNoRepairOf(t *testing.T) {
+	// neighbour sends WRITEs from host 2 to host 1 on another queue pair, of which the capture misses some.
+	neighbour := func(w *wire, missing ib.PSN) {
+		for psn := range ib.PSN(20) {
+			if psn < 10 || psn >= 10+missing {
+				w.write(2, 1, 0x33, psn)
+			}
+		}
+	}
+	for _, test := range []struct {
+		desc     string
+		before   ib.PSN // so many of the neighbour's packets the capture misses before the NAK
+		after    ib.PSN // and behind it
+		goesOn   int64  // for so long the capture goes on, ns
+		want     report.Confidence
+		closedBy bool
+	}{
+		{"the connection is closed", 0, 0, 100 * usec, report.Likely, true},
+		{"so it is, and the capture misses a packet now and then", 0, 1, 100 * usec, report.Likely, true},
+		{"so it is, and the capture missed a run of packets before", 4, 0, 100 * usec, report.Likely, true},
+		{"so it is, and the capture missed a run of packets meanwhile", 0, 4, 100 * usec, "", true},
+		{"long silence", 0, 0, 200_000 * usec, report.Likely, false},
+		{"long silence, and the capture missed a run of packets meanwhile", 0, 4, 200_000 * usec, report.Possible, false},
+	} {
+		w := newWire()
+		if test.before > 0 {
+			neighbour(w, test.before)
+		}
+		w.acked(0, 30)
+		w.request(30)
+		w.request(31)
+		w.nak(30)
+		if test.before == 0 {
+			neighbour(w, test.after)
+		}
+		w.wait(test.goesOn)
+		if test.closedBy {
+			w.disconnect(1, 2, 1)
+		}
+		w.write(3, 4, 0x22, 1)
+		r := findings(t, w)
+		if f := finding(t, r, "loss.downstream"); !strings.Contains(f.Summary, "No resend is in the capture") || strings.Contains(f.Not, "needless resend") {
+			t.Errorf("%s: %s %s", test.desc, f.Summary, f.Not)
+		}
+		if test.want == "" {
+			silent(t, r, "loss.unrecovered", "loss.upstream")
+			continue
+		}
+		if f := finding(t, r, "loss.unrecovered"); f.Confidence != test.want || (test.want == report.Possible) != strings.Contains(f.Not, "capture.missed") {
+			t.Errorf("%s: %s: %s", test.desc, f.Confidence, f.Not)
+		}
+	}
+}
+
 // datagrams sends UD packets from a queue pair of host 1, with one missing.
 func (w *wire) datagrams(dst byte) {
 	for psn := range ib.PSN(20) {

@@ -153,11 +153,34 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 	case v.received[host] > 3*medianWithout(v.loads, v.received[host]):
 		return nil
 	}
+	if partners := v.partners(host); len(partners) > 0 && float64(own) < ratio*float64(partners[(len(partners)-1)/2]) {
+		return nil // they are all of a slower kind, or the way between them is slow
+	}
 	var all bool
 	if s.askers, all = askers(flows, int64(ratio/2*float64(s.peers))); !all {
 		return nil
 	}
 	return s
+}
+
+// partners returns how long the hosts that a host talks to take to answer, ascending.
+func (v *pace) partners(host string) []int64 {
+	seen := map[string]bool{host: true}
+	var out []int64
+	add := func(other string) {
+		if h := v.answers[other]; h != nil && !seen[other] {
+			out = append(out, h.Quantile(0.5))
+		}
+		seen[other] = true
+	}
+	for _, f := range v.towards[host] {
+		add(f.Src)
+	}
+	for _, f := range v.from[host] {
+		add(f.Dst)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // askers returns how many hosts ask, and whether all of them are kept waiting:

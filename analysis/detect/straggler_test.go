@@ -177,6 +177,48 @@ func TestSlowAnswersOfOneHostToAll(t *testing.T) {
 	}
 }
 
+// TestSlowGroupsAreNoStragglers has five hosts write to each other, and beside them a
+// group of two or three. It is slow as a whole, as another kind of host or tenant is, or one
+// host of it alone.
+func TestSlowGroupsAreNoStragglers(t *testing.T) {
+	for _, test := range []struct {
+		desc string
+		last byte // host of the group, which begins with 6
+		slow func(dst byte) bool
+		want string
+	}{
+		{"two hosts that are both slow", 7, func(dst byte) bool { return dst > 5 }, ""},
+		{"three that all are", 8, func(dst byte) bool { return dst > 5 }, ""},
+		{"one of two", 7, func(dst byte) bool { return dst == 7 }, "10.0.0.7"},
+		{"one of three", 8, func(dst byte) bool { return dst == 7 }, "10.0.0.7"},
+		{"one of the others", 7, func(dst byte) bool { return dst == 2 }, "10.0.0.2"},
+	} {
+		w := newWire()
+		for i := range ib.PSN(30) {
+			for src := byte(1); src <= test.last; src++ {
+				for dst := byte(1); dst <= test.last; dst++ {
+					if src == dst || (src > 5) != (dst > 5) {
+						continue
+					}
+					p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: i, ext: reth(1, 2, 64), payload: 64}
+					w.send(p)
+					w.wait(2*usec + 100*usec*oneIf(test.slow(dst)))
+					w.answer(dst, src, 0x10000|p.qp, p.psn, 0x1F)
+				}
+			}
+		}
+		found := ""
+		for _, f := range findings(t, w).Findings {
+			if f.Rule == "straggler.host" {
+				found += f.Host
+			}
+		}
+		if found != test.want {
+			t.Errorf("%s: found %q", test.desc, found)
+		}
+	}
+}
+
 // TestAStragglerByACoarseClock has answers take 3 µs, and those of one host 7, by clocks
 // that tick: between two ticks nobody is late.
 func TestAStragglerByACoarseClock(t *testing.T) {

@@ -27,10 +27,25 @@ func TestQueuePairNumbersUsedAgain(t *testing.T) {
 			want:   "gap@3 unresolved@3 outstanding@0×5",
 		},
 		{
-			name:   "a far PSN inside a message opens nothing",
-			script: "A: 0-2! B: ack:2 A: mid:200000! B: ack:200000",
+			name:   "a far PSN inside a message opens nothing, where the capture had the time to miss so many",
+			script: "A: 0-2! B: ack:2 +5000 A: mid:200000! B: ack:200000",
 			want:   "gap@3 not_captured@3-199999",
 			rows:   map[string]string{"A": "frames=24"},
+		},
+		{
+			name:   "where it had not, it opens a new connection whose first packet comes late",
+			script: "A: 0-2! B: ack:2 A: (first:200000) mid:200001 late:first:200000 last:200002! B: ack:200002",
+			want:   "gap@200000 out_of_order@200000",
+			ids:    []idMode{rising, adjoining},
+			rows:   map[string]string{"A": "frames=3", "B": "frames=1"},
+		},
+		{
+			name:   "so does a PSN far behind",
+			script: "A: 200000-200002! B: ack:200002 +5000 A: (first:0) mid:1 late:first:0 last:2! B: ack:2",
+			want:   "gap@0 out_of_order@0",
+			cold:   true,
+			ids:    []idMode{rising, adjoining},
+			rows:   map[string]string{"A": "frames=3"},
 		},
 		{
 			name:   "a PSN not far ahead is a hole",

@@ -69,10 +69,14 @@ func eachStretch[K comparable](r *report.Report, key func(*report.Flow) K, each 
 	}
 }
 
+// named is the rows of each name, of which there are several where the number of a queue
+// pair was used again.
+type named map[report.FlowRef][]*report.Flow
+
 // byName returns the rows of each name, in the order of the report; that of the
 // flows beyond the cap is left out.
-func byName(r *report.Report) map[report.FlowRef][]*report.Flow {
-	out := make(map[report.FlowRef][]*report.Flow, len(r.Flows))
+func byName(r *report.Report) named {
+	out := make(named, len(r.Flows))
 	eachStretch(r, func(f *report.Flow) report.FlowRef { return *f.Ref() }, func(name report.FlowRef, flows []*report.Flow) {
 		if old := out[name]; old != nil {
 			flows = append(old, flows...)
@@ -86,6 +90,48 @@ func byName(r *report.Report) map[report.FlowRef][]*report.Flow {
 func nameOf(key []string) report.FlowRef {
 	qp, _ := strconv.ParseUint(key[2], 0, 32)
 	return report.FlowRef{Src: key[0], Dst: key[1], DestQP: uint32(qp)}
+}
+
+// at returns the row that a table's row names by the first cells of its key, as it was at
+// a time; nil where there is none.
+func (n named) at(key []string, ns int64) *report.Flow {
+	for _, f := range n[nameOf(key)] {
+		if f.FirstNs <= ns && ns <= f.LastNs {
+			return f
+		}
+	}
+	return nil
+}
+
+// tableOf returns the rows of a table by the flow of which they tell: the first cells of
+// their keys name it, and the one behind those says when it began.
+func (n named) tableOf(r *report.Report, section, table string) map[*report.Flow][]report.Row {
+	out := map[*report.Flow][]report.Row{}
+	for _, row := range r.Rows(section, table) {
+		if f := n.at(row.Key, number(row.Key[3])); f != nil {
+			out[f] = append(out[f], row)
+		}
+	}
+	return out
+}
+
+// lifeKeys names a row so that it is told from others of the same numbers, as tableOf reads it.
+var lifeKeys = []string{"src", "dst", "dest_qp", "began_ns"}
+
+func lifeKey(f *report.Flow) []string {
+	return []string{f.Src, f.Dst, qpText(f.DestQP), strconv.FormatInt(f.FirstNs, 10)}
+}
+
+// neighbours is the rows of a report by host pair, so that what belongs together
+// is found without a search through all of them.
+type neighbours map[hosts][]*report.Flow
+
+func neighboursOf(r *report.Report) neighbours {
+	n := neighbours{}
+	for _, g := range groupBy(r, hostsOf) {
+		n[g.key] = g.flows
+	}
+	return n
 }
 
 // pointers returns all rows.

@@ -19,13 +19,9 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 	if len(open) == 0 {
 		return nil
 	}
-	end, near := lastFrame(r), map[hosts][]*report.Flow{}
-	for _, g := range groupBy(r, hostsOf) {
-		near[g.key] = g.flows
-	}
+	end, near, flows := lastFrame(r), neighboursOf(r), byName(r)
 	for _, row := range open {
-		flows := near[hosts{row.Key[0], row.Key[1]}]
-		f := openRow(flows, row, row.Values[4])
+		f := flows.at(row.Key, row.Values[4])
 		if f == nil {
 			continue
 		}
@@ -34,25 +30,13 @@ func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
 		switch silence := end - f.LastNs; {
 		case f.LastNs-row.Values[3] > wait:
 			// It went on behind the loss: the answers are not in view.
-		case f.PeerQP != nil && (silence >= wait || row.Values[1] != int64(nakedNever) && hungUp(flows, f.LastNs) && !lacks):
+		case f.PeerQP != nil && (silence >= wait || row.Values[1] != int64(nakedNever) && hungUp(near[hostsOf(f)], f.LastNs) && !lacks):
 			dead = append(dead, lossUnrecovered(f, row, silence, lacks))
 		case row.Values[1] != int64(nakedSeen):
 			unresolved = append(unresolved, lossUnresolved(f, row))
 		}
 	}
 	return append(condense(dead, "queue pair", nakFilter), condense(unresolved, "queue pair", nakFilter)...)
-}
-
-// openRow returns, of the rows between two hosts, the one that a table's row is
-// about: alive at a time, for its queue pair number may have been used twice. It
-// is nil where there is none.
-func openRow(flows []*report.Flow, row report.Row, ns int64) *report.Flow {
-	for _, f := range flows {
-		if qpText(f.DestQP) == row.Key[2] && f.FirstNs <= ns && ns <= f.LastNs {
-			return f
-		}
-	}
-	return nil
 }
 
 // lastFrame returns when the last frame was captured.

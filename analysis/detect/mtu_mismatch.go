@@ -15,7 +15,7 @@ type pathMTUs struct {
 	r     *report.Report
 	seen  map[report.FlowRef][]sizeSeen
 	asked map[report.FlowRef][]sizeSeen // by the REQ's source, destination and queue pair
-	flows map[report.FlowRef][]*report.Flow
+	flows named
 	taken map[*report.Flow]bool // they have their finding
 }
 

@@ -106,7 +106,7 @@ func headerSize(f *report.Flow) int64 {
 
 // responseSize is the size of the first response to a READ, at most: where no
 // full packet tells the path MTU, the largest there is.
-func responseSize(v *vain, flows map[report.FlowRef][]*report.Flow) int64 {
+func responseSize(v *vain, flows named) int64 {
 	mtu := v.pathMTU(flows)
 	if mtu == 0 {
 		mtu = 4096
@@ -115,14 +115,14 @@ func responseSize(v *vain, flows map[report.FlowRef][]*report.Flow) int64 {
 }
 
 // fullSize is the size of a full packet, 0 where the path MTU is not known.
-func (v *vain) fullSize(flows map[report.FlowRef][]*report.Flow) int64 {
+func (v *vain) fullSize(flows named) int64 {
 	if mtu := v.pathMTU(flows); mtu > 0 {
 		return headerSize(v.flow) + mtu
 	}
 	return 0
 }
 
-func (v *vain) pathMTU(flows map[report.FlowRef][]*report.Flow) int64 {
+func (v *vain) pathMTU(flows named) int64 {
 	mtu := v.flow.PathMTU
 	if p := v.flow.PeerQP; p != nil && mtu == 0 {
 		for _, f := range flows[report.FlowRef{Src: v.flow.Dst, Dst: v.flow.Src, DestQP: *p}] {

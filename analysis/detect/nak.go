@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -225,9 +226,9 @@ var fatalNAKs = []fatalNAK{
 }
 
 func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
-	refused := map[[3]string]report.Row{}
+	refused := map[report.FlowRef][]report.Row{}
 	for _, row := range r.Rows("nak", "refused") {
-		refused[[3]string(row.Key[:3])] = row
+		refused[nameOf(row.Key)] = append(refused[nameOf(row.Key)], row)
 	}
 	var out []report.Finding
 	for _, k := range fatalNAKs {
@@ -235,7 +236,7 @@ func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
 		for i := range r.Flows {
 			f := &r.Flows[i]
 			if n := k.count(f); n > 0 && f.Src != report.Other {
-				fs = append(fs, k.finding(f, n, refused[[3]string{f.Src, f.Dst, qpText(f.DestQP)}]))
+				fs = append(fs, k.finding(f, n, refused[*f.Ref()]))
 			}
 		}
 		out = append(out, condense(fs, "queue pair", fmt.Sprintf("infiniband.aeth.syndrome.error_code == %d", k.syndrome.Value()))...)
@@ -243,9 +244,15 @@ func judgeNAK(r *report.Report, _ *analysis.Config) []report.Finding {
 	return out
 }
 
-// finding speaks of one row's NAKs; row tells the request, if it is known.
-func (k *fatalNAK) finding(f *report.Flow, n int64, row report.Row) report.Finding {
+// finding speaks of one row's NAKs; refused tells the requests of all rows of its name.
+func (k *fatalNAK) finding(f *report.Flow, n int64, refused []report.Row) report.Finding {
 	ev := evidence([]*report.Flow{f}, analysis.FatalNAK)
+	var row report.Row
+	for _, x := range refused {
+		if slices.Contains(ev.Frames, uint64(x.Values[0])) {
+			row = x
+		}
+	}
 	out := report.Finding{
 		Rule: k.rule, Severity: report.Critical, Confidence: report.Certain, Flow: f.Ref(), FirstNs: ev.FirstNs, LastNs: ev.LastNs, Count: n, Frames: ev.Frames,
 		Values: map[string]int64{"naks": n}, Not: k.not, Advice: k.advice,

@@ -58,16 +58,14 @@ func toldRows(r *report.Report, c *analysis.Config) []toldRow {
 	if len(out) == 0 {
 		return nil
 	}
-	marks := map[[3]string]float64{}
-	for i := range r.Flows {
-		if f := &r.Flows[i]; f.CE > 0 {
-			marks[[3]string{f.Src, f.Dst, qpText(f.DestQP)}] = float64(f.CE) / float64(max(1, f.DataFrames))
-		}
-	}
+	flows := byName(r)
 	behind, before := linkWindows(r, c)
 	for i := range out {
 		x := &out[i]
-		x.marks, x.link = marks[[3]string{x.src, x.dst, x.qp}], behind
+		if f := flows.at([]string{x.src, x.dst, x.qp}, x.first); f != nil {
+			x.marks = float64(f.CE) / float64(max(1, f.DataFrames))
+		}
+		x.link = behind
 		if x.marks == 0 {
 			x.link = before
 		}

@@ -153,18 +153,17 @@ func (f *rowTimer) end(e *analysis.Event) {
 }
 
 func (t *retransmit) Report(r *report.Report) {
-	keys := []string{"src", "dst", "dest_qp"}
 	ns := func(name string, kind report.Kind) report.Column {
 		return report.Column{Name: name, Unit: "ns", Kind: kind}
 	}
 	intervals := []report.Column{{Name: "intervals", Kind: report.Sum}, ns("total", report.Sum), ns("shortest", report.Floor), ns("longest", report.Peak)}
 	peak := func(name string) report.Column { return report.Column{Name: name, Kind: report.Peak} }
 	tables := []report.Table{
-		{Name: "timeouts", Help: "Intervals from a packet to its resend after a timeout.", Keys: keys, Columns: intervals},
-		{Name: "repeats", Help: "Intervals between two resends of the same packet.", Keys: keys, Columns: intervals},
-		{Name: "doubling", Help: "The longest run of intervals each about twice the one before.", Keys: keys,
+		{Name: "timeouts", Help: "Intervals from a packet to its resend after a timeout.", Keys: lifeKeys, Columns: intervals},
+		{Name: "repeats", Help: "Intervals between two resends of the same packet.", Keys: lifeKeys, Columns: intervals},
+		{Name: "doubling", Help: "The longest run of intervals each about twice the one before.", Keys: lifeKeys,
 			Columns: []report.Column{peak("intervals"), ns("from", report.Floor), ns("to", report.Peak)}},
-		{Name: "stuck", Help: "Requests that were sent again and never answered, up to the end of their row.", Keys: append(slices.Clone(keys), "psn"),
+		{Name: "stuck", Help: "Requests that were sent again and never answered, up to the end of their row.", Keys: []string{"src", "dst", "dest_qp", "psn"},
 			Columns: []report.Column{peak("sendings"), peak("unanswered"), ns("interval", report.Peak), peak("last_ns"), peak("frame"), peak("read"), peak("doubling")}},
 	}
 	for id, row := range t.flows.of(r) {
@@ -172,7 +171,7 @@ func (t *retransmit) Report(r *report.Report) {
 		if x == nil || f.Src == report.Other {
 			continue
 		}
-		key := []string{f.Src, f.Dst, qpText(f.DestQP)}
+		key := lifeKey(f)
 		add := func(table int, key []string, values ...int64) {
 			tables[table].Rows = append(tables[table].Rows, report.Row{Key: key, Values: values})
 		}
@@ -186,7 +185,7 @@ func (t *retransmit) Report(r *report.Report) {
 			add(2, key, d.intervals, d.from, d.to)
 		}
 		if s := &x.stuck; s.sendings > 0 {
-			add(3, append(slices.Clone(key), fmt.Sprint(uint32(s.psn))), s.sendings, s.requests, s.wait, s.last, int64(s.frame), oneIf(s.read), oneIf(s.grown+1 >= t.doublings))
+			add(3, append(slices.Clone(key[:3]), fmt.Sprint(uint32(s.psn))), s.sendings, s.requests, s.wait, s.last, int64(s.frame), oneIf(s.read), oneIf(s.grown+1 >= t.doublings))
 		}
 	}
 	for _, table := range append(tables, t.others.table()) {

@@ -5,23 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
 	"github.com/rocescope/rocescope/analysis/report"
 )
-
-// neighbours is the rows of a report by host pair, so that what belongs together
-// is found without a search through all of them.
-type neighbours map[hosts][]*report.Flow
-
-func neighboursOf(r *report.Report) neighbours {
-	n := neighbours{}
-	for _, g := range groupBy(r, hostsOf) {
-		n[g.key] = g.flows
-	}
-	return n
-}
 
 // stuckRow is a flow whose last requests were sent again without an answer.
 type stuckRow struct {
@@ -41,22 +28,20 @@ type stuckRow struct {
 
 // stuckRows reads the table of stuck requests. A row whose flow goes on, as
 // only a later capture can show, is left out.
-func stuckRows(r *report.Report, n neighbours) map[*report.Flow]*stuckRow {
+func stuckRows(r *report.Report, n neighbours, flows named) map[*report.Flow]*stuckRow {
 	out := map[*report.Flow]*stuckRow{}
 	begin, end := extent(r)
 	for _, row := range r.Rows("retransmit", "stuck") {
-		for _, f := range n[hosts{row.Key[0], row.Key[1]}] {
-			v := row.Values
-			if qpText(f.DestQP) != row.Key[2] || v[3] < f.FirstNs || v[3] > f.LastNs || f.LastNs-v[3] >= v[2] {
-				continue
-			}
-			psn, _ := strconv.ParseUint(row.Key[3], 10, 32)
-			s := &stuckRow{flow: f, psn: uint32(psn), sendings: v[0], unanswered: v[1], interval: v[2], last: v[3],
-				frame: uint64(v[4]), read: v[5] != 0, doubling: v[6] != 0, silence: end - v[3],
-				unseen: f.FirstNs-begin < v[2]}
-			s.lookAround(r, n)
-			out[f] = s
+		v := row.Values
+		f := flows.at(row.Key, v[3])
+		if f == nil || f.LastNs-v[3] >= v[2] {
+			continue
 		}
+		s := &stuckRow{flow: f, psn: uint32(number(row.Key[3])), sendings: v[0], unanswered: v[1], interval: v[2], last: v[3],
+			frame: uint64(v[4]), read: v[5] != 0, doubling: v[6] != 0, silence: end - v[3],
+			unseen: f.FirstNs-begin < v[2]}
+		s.lookAround(r, n)
+		out[f] = s
 	}
 	return out
 }

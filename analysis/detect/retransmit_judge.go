@@ -14,12 +14,13 @@ const (
 )
 
 func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
-	all, repeated, doubling := intervalsOf(r, "timeouts"), intervalsOf(r, "repeats"), intervalsOf(r, "doubling")
-	if len(all) == 0 {
+	if len(r.Rows("retransmit", "timeouts")) == 0 {
 		return nil
 	}
-	near := neighboursOf(r)
-	stuck := stuckRows(r, near)
+	near, flows := neighboursOf(r), byName(r)
+	table := func(name string) map[*report.Flow][]report.Row { return flows.tableOf(r, "retransmit", name) }
+	all, repeated, doubling := table("timeouts"), table("repeats"), table("doubling")
+	stuck := stuckRows(r, near, flows)
 	var timeouts, spurious, adaptive []report.Finding
 	for i := range r.Flows {
 		f := &r.Flows[i]
@@ -27,12 +28,11 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 		if n == 0 || f.Src == report.Other {
 			continue
 		}
-		k := rowKey(f)
-		v := timeoutView{flow: f, n: n, all: readInterval(all[k]), repeated: readInterval(repeated[k]), stuck: stuck[f]}
+		v := timeoutView{flow: f, n: n, all: readIntervals(all[f]), repeated: readIntervals(repeated[f]), stuck: stuck[f]}
 		v.heard = f.PeerQP != nil || len(near[hostsOf(f).back()]) > 0 || v.stuck != nil && v.stuck.others > 0
-		if d := doubling[k]; d != nil {
+		if d := doubling[f]; len(d) > 0 {
 			v.doubles = true
-			adaptive = append(adaptive, retransmitAdaptive(&v, d))
+			adaptive = append(adaptive, retransmitAdaptive(&v, d[0].Values))
 		}
 		if f.NeedlessTimeouts > 0 {
 			spurious = append(spurious, retransmitSpurious(&v, leastRoundTrip(near[hostsOf(f)])))
@@ -53,25 +53,18 @@ func judgeRetransmit(r *report.Report, c *analysis.Config) []report.Finding {
 		judgeDead(r, c, stuck))
 }
 
-func rowKey(f *report.Flow) [3]string { return [3]string{f.Src, f.Dst, qpText(f.DestQP)} }
-
-// intervalsOf returns the rows of a table by flow.
-func intervalsOf(r *report.Report, table string) map[[3]string][]int64 {
-	out := map[[3]string][]int64{}
-	for _, row := range r.Rows("retransmit", table) {
-		out[[3]string(row.Key)] = row.Values
-	}
-	return out
-}
-
-// intervals is a row of intervals as the tables hold it.
+// intervals is the intervals of one sort, as the tables hold them.
 type intervals struct{ n, total, shortest, longest int64 }
 
-func readInterval(v []int64) intervals {
-	if len(v) < 4 {
-		return intervals{}
+func readIntervals(rows []report.Row) (sum intervals) {
+	for i, row := range rows {
+		v := row.Values
+		if i == 0 {
+			sum.shortest = v[2]
+		}
+		sum.n, sum.total, sum.shortest, sum.longest = sum.n+v[0], sum.total+v[1], min(sum.shortest, v[2]), max(sum.longest, v[3])
 	}
-	return intervals{v[0], v[1], v[2], v[3]}
+	return sum
 }
 
 func (i *intervals) mean() int64 { return i.total / max(1, i.n) }

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -97,7 +98,7 @@ func (f *rnrFlow) resumed(e *analysis.Event) {
 func (n *rnr) Report(r *report.Report) {
 	stalls := report.Table{
 		Name: "stalls", Help: "Receiver-not-ready NAKs by row and by the wait they ask for.",
-		Keys:    []string{"src", "dst", "dest_qp", "timer_code"},
+		Keys:    append(slices.Clone(lifeKeys), "timer_code"),
 		Columns: append(columns("frames", "rnr_naks"), report.Column{Name: "longest_stall", Unit: "ns", Kind: report.Peak}),
 	}
 	open := report.Table{
@@ -119,7 +120,7 @@ func (n *rnr) Report(r *report.Report) {
 		}
 		for code, c := range x.codes {
 			if c > 0 {
-				stalls.Rows = append(stalls.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), strconv.Itoa(code)},
+				stalls.Rows = append(stalls.Rows, report.Row{Key: append(lifeKey(f), strconv.Itoa(code)),
 					Values: []int64{int64(c), x.longest}})
 			}
 		}

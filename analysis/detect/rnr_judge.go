@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rocescope/rocescope/analysis"
@@ -14,12 +13,13 @@ import (
 const rnrFilter = "infiniband.aeth.syndrome.opcode == 1"
 
 func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
-	codes, longest := map[[3]string][]int{}, map[[3]string]int64{}
-	for _, row := range r.Rows("rnr", "stalls") {
-		k := [3]string(row.Key[:3])
-		code, _ := strconv.Atoi(row.Key[3])
-		codes[k] = append(codes[k], code)
-		longest[k] = max(longest[k], row.Values[1])
+	flows := byName(r)
+	codes, longest := map[*report.Flow][]int{}, map[*report.Flow]int64{}
+	for f, rows := range flows.tableOf(r, "rnr", "stalls") {
+		for _, row := range rows {
+			codes[f] = append(codes[f], int(number(row.Key[4])))
+			longest[f] = max(longest[f], row.Values[1])
+		}
 	}
 	var stalls, zeros []report.Finding
 	for i := range r.Flows {
@@ -27,14 +27,13 @@ func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
 		if f.RNRNAKs == 0 || f.Src == report.Other {
 			continue
 		}
-		k := [3]string{f.Src, f.Dst, qpText(f.DestQP)}
-		stalls = append(stalls, rnrStall(f, codes[k], longest[k], c))
-		if slices.Contains(codes[k], 0) {
+		stalls = append(stalls, rnrStall(f, codes[f], longest[f], c))
+		if slices.Contains(codes[f], 0) {
 			zeros = append(zeros, rnrZero(f))
 		}
 	}
 	out := append(condense(stalls, "queue pair", rnrFilter), condense(zeros, "queue pair", rnrFilter+" && infiniband.aeth.syndrome.timer == 0")...)
-	return append(out, condense(rnrExhausted(r, c, longest), "queue pair", rnrFilter)...)
+	return append(out, condense(rnrExhausted(r, c, flows, longest), "queue pair", rnrFilter)...)
 }
 
 // timers writes timer codes as the waits they mean.
@@ -96,35 +95,34 @@ func rnrZero(f *report.Flow) report.Finding {
 
 // rnrExhausted finds requesters that gave up: the wait is long over and nothing
 // was sent again, or connection management closed the connection instead.
-func rnrExhausted(r *report.Report, c *analysis.Config, longest map[[3]string]int64) []report.Finding {
+func rnrExhausted(r *report.Report, c *analysis.Config, flows named, longest map[*report.Flow]int64) []report.Finding {
 	var out []report.Finding
 	open := r.Rows("rnr", "open")
 	if len(open) == 0 {
 		return nil
 	}
-	named, managed := byName(r), managedRowsOf(r)
+	managed := managedRowsOf(r)
 	_, end := span(pointers(r.Flows))
 	for _, row := range open {
 		wait, at := row.Values[1], row.Values[2]
-		over := at + max(int64(c.Limits.RNRGiveUp)*wait, longest[[3]string(row.Key[:3])])
-		for _, f := range named[nameOf(row.Key)] {
-			if at < f.FirstNs || at > f.LastNs {
-				continue
-			}
-			said := managed.at(f, at)
-			if end < over && (!said.closed && !said.perhaps || said.retries == forEver) {
-				continue
-			}
-			if f.PeerQP == nil || sentAfter(named, report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}, max(over, at+roundTrip(named, f))) {
-				continue // its requests are not in view, or go on beyond those that were on their way
-			}
-			x := gaveUpWaiting(f, &row, end, said.retries)
-			if end < over && !said.closed {
-				x.Confidence = report.Possible
-				x.Not += " Whether it was this connection that was closed, the snap length does not tell."
-			}
-			out = append(out, x)
+		f := flows.at(row.Key, at)
+		if f == nil {
+			continue
 		}
+		over := at + max(int64(c.Limits.RNRGiveUp)*wait, longest[f])
+		said := managed.at(f, at)
+		if end < over && (!said.closed && !said.perhaps || said.retries == forEver) {
+			continue
+		}
+		if f.PeerQP == nil || sentAfter(flows, report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}, at, max(over, at+roundTrip(flows, f))) {
+			continue // its requests are not in view, or go on beyond those that were on their way
+		}
+		x := gaveUpWaiting(f, &row, end, said.retries)
+		if end < over && !said.closed {
+			x.Confidence = report.Possible
+			x.Not += " Whether it was this connection that was closed, the snap length does not tell."
+		}
+		out = append(out, x)
 	}
 	return out
 }
@@ -161,20 +159,20 @@ func gaveUpWaiting(f *report.Flow, row *report.Row, end, retries int64) report.F
 
 // roundTrip is the longest between the two ends of a row, as far as answers to
 // requests of both tell: each shows the part on its side of the tap.
-func roundTrip(named map[report.FlowRef][]*report.Flow, f *report.Flow) int64 {
+func roundTrip(flows named, f *report.Flow) int64 {
 	ns := f.AckRTT.Max
 	if f.PeerQP != nil {
-		if back := named[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}]; len(back) > 0 {
+		if back := flows[report.FlowRef{Src: f.Dst, Dst: f.Src, DestQP: *f.PeerQP}]; len(back) > 0 {
 			ns += back[0].AckRTT.Max
 		}
 	}
 	return ns
 }
 
-// sentAfter reports whether anything travelled between two hosts towards a queue
-// pair after a time.
-func sentAfter(named map[report.FlowRef][]*report.Flow, name report.FlowRef, ns int64) bool {
-	return slices.ContainsFunc(named[name], func(f *report.Flow) bool { return f.LastNs > ns })
+// sentAfter reports whether what travelled between two hosts towards a queue pair by one
+// time went on after another: whoever has its number later is somebody else.
+func sentAfter(flows named, name report.FlowRef, by, after int64) bool {
+	return slices.ContainsFunc(flows[name], func(f *report.Flow) bool { return f.FirstNs <= by && f.LastNs > after })
 }
 
 func times(n int64) string {

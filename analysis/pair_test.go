@@ -182,6 +182,12 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": unknown, "A2": unknown},
 		},
 		{
+			name:   "however many answers went before, those to a row that asks only then are its own",
+			script: "B: ack:0 ack:1 ack:2 ack:3 ack:4 ack:5 ack:6 ack:7 ack:8 ack:9 ack:10 ack:11 ack:12 ack:13 ack:14 ack:15 ack:16 ack:17 ack:18 +300 A: 19! B: ack:19",
+			want:   "",
+			rows:   map[string]string{"A": first, "B": "peer_qp=176"},
+		},
+		{
 			name:   "a partner asks before it is answered",
 			script: "A: 0! B: ack:0 ack:2 A2: 1-2! 3! B: ack:3",
 			want:   "outstanding@0 A2:outstanding@1×3",

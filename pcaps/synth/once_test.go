@@ -91,6 +91,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-faulty", 1400557, "", "a pass so soon behind the begin that nothing told of the NAK seemed to be copies, one after the other"},
 		{"odd-healthy", 6000934, "", "a READ passed before anything showed the path MTU, and what the capture missed behind it was not counted although that was known by then"},
 		{"odd-faulty", 75, "peer", "a queue pair asked only behind so many answers to what had passed before the begin that its partner was hardly looked for any more"},
+		{"mixed", 6000391, "peer", "of two rows that one alone seemed to answer, the other might have one as well that the capture lacks one request of"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

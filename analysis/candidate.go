@@ -58,18 +58,17 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		fit[0].agreed = 0 // alone from now on
 	}
 	known := len(fit) > 0 && g.cand != nil
-	if known || g.tryAgain() {
-		for _, r := range slices.Backward(b.asking[1-g.dir]) {
-			if known && r.win.number <= g.looked {
-				break // they stand in the order of their first request
-			}
-			if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
-				c.compareEarlier(g)
-				fit = append(fit, c)
-			}
+	anew := !known && g.tryAgain()
+	for _, r := range slices.Backward(b.asking[1-g.dir]) {
+		if !anew && r.win.number <= g.looked {
+			break // they stand in the order of their first request
 		}
-		g.looked = b.asked
+		if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
+			c.compareEarlier(g)
+			fit = append(fit, c)
+		}
 	}
+	g.looked = b.asked
 	g.named, g.heardBy, g.amid = arrived(p), b.asked+1, p.Op.Is(ib.IsReadResponse) && p.Op.Is(ib.IsFirst|ib.IsMiddle)
 	if len(fit) > 1 {
 		if r := byFormula(fit, g, p.SrcPort); r != nil {
@@ -111,8 +110,8 @@ func (g *row) hearAnswer(p *decode.Packet) {
 	}
 }
 
-// tryAgain paces the search for a partner among many: a row whose requests the
-// capture does not hold would search anew with each of its responses.
+// tryAgain paces the search for a partner among those that were looked at before: a row
+// whose requests the capture does not hold would search all anew with each of its responses.
 func (g *row) tryAgain() bool {
 	g.tries++
 	return g.tries <= 16 || g.tries&(g.tries-1) == 0

@@ -182,6 +182,24 @@ func TestPairs(t *testing.T) {
 			rows:   map[string]string{"A": unknown, "A2": unknown},
 		},
 		{
+			name:   "nor which of two that have no other one, whose requests the capture lacks",
+			script: "A: 0! A2: 0! A3: 0! B: ack:0 B2: ack:0 B3: ack:0 A: 1! A2: 1! A3: 1! B: ack:1 B2: ack:1 B3: ack:1 A: 2! A2: 2! A3: 2! B: ack:2 B2: ack:2 B3: ack:2 A: 3-8! B: ack:8 B2: ack:8 A2: 3-7 A3: 3-8! B3: ack:8",
+			want:   "outstanding@0×9 A2:outstanding@0×8 A3:outstanding@0×9",
+			rows:   map[string]string{"A": unknown, "A2": unknown, "A3": unknown},
+		},
+		{
+			name:   "but which of two where the capture lacks few requests of one that the other may have as well",
+			script: "A: 0! A2: 0! A3: 0! B: ack:0 B2: ack:0 B3: ack:0 A: 1! A2: 1! A3: 1! B: ack:1 B2: ack:1 B3: ack:1 A: 2! A2: 2! A3: 2! B: ack:2 B2: ack:2 B3: ack:2 A: 3-8! B: ack:8 A2: 3-7 (8!) B2: ack:8 A3: 3-8! B3: ack:8",
+			want:   "A2:outstanding@0×8 A3:outstanding@0×9",
+			rows:   map[string]string{"A": first},
+		},
+		{
+			name:   "however many answers went before, those to a row that asks only then are its own",
+			script: "B: ack:0 ack:1 ack:2 ack:3 ack:4 ack:5 ack:6 ack:7 ack:8 ack:9 ack:10 ack:11 ack:12 ack:13 ack:14 ack:15 ack:16 ack:17 ack:18 +300 A: 19! B: ack:19",
+			want:   "",
+			rows:   map[string]string{"A": first, "B": "peer_qp=176"},
+		},
+		{
 			name:   "a partner asks before it is answered",
 			script: "A: 0! B: ack:0 ack:2 A2: 1-2! 3! B: ack:3",
 			want:   "outstanding@0 A2:outstanding@1×3",

@@ -44,6 +44,15 @@ type read struct {
 	first      int64 // of the first response; 0 none
 }
 
+// endBy returns where the answer ends by the length of the READ and the path MTU. It
+// reports false where either is not known.
+func (e *read) endBy(mtu uint32) (end ib.PSN, ok bool) {
+	if e.dmaLen == 0 || mtu == 0 {
+		return 0, false
+	}
+	return e.start.Add(packets(e.dmaLen, mtu)), true
+}
+
 // lateOne is a response that filled a hole although nobody is known to have asked
 // again, while no ID tells.
 type lateOne struct {
@@ -388,11 +397,9 @@ func (s *shard) takeResponse(r, g *row, i int, p *decode.Packet) Verdict {
 	if e.resent && s.closeResponse(r, g, p) {
 		v = Resent
 	}
-	if !e.known && e.dmaLen > 0 {
-		if mtu := r.readMTU(); mtu > 0 {
-			e.end, e.known = e.start.Add(int32((e.dmaLen+mtu-1)/mtu)), true
-			r.req.reaches(e.start, e.end)
-		}
+	if end, ok := e.endBy(r.readMTU()); ok && !e.known {
+		e.end, e.known = end, true
+		r.req.reaches(e.start, end)
 	}
 	rd.advance(p, i)
 	e.cursor, e.last = p.PSN.Add(1), p.Time

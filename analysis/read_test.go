@@ -49,6 +49,42 @@ func TestReads(t *testing.T) {
 			want:   "",
 		},
 		{
+			name:   "what is missing behind a READ shows once the path MTU does, although that came later",
+			script: "A: read:0x3 B: first:50 last:51! A: ack:51 5! B: ack:5",
+			want:   "gap@3 not_captured@3-4",
+			cold:   true,
+		},
+		{
+			name:   "nothing is missing where what follows begins at its end",
+			script: "A: read:0x3 B: first:50 last:51! A: ack:51 3! B: ack:3",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "nor is it where several were under way, of which none but the last can be told",
+			script: "A: read:0x3 read:3x2 B: first:50 last:51! A: ack:51 5! B: resp:0-2 resp:3-4 ack:5",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "the last of several shows what is missing behind it",
+			script: "A: read:0x3 read:3x2 B: first:50 last:51! A: ack:51 6! B: resp:0-2 resp:3-4 ack:6",
+			want:   "gap@5 not_captured@5",
+			cold:   true,
+		},
+		{
+			name:   "what was late behind such a READ was not sent again",
+			script: "A: read:0x3 B: first:50 last:51! A: ack:51 (3!) 4! late:3! B: resp:0-2 ack:3-4",
+			want:   "gap@3 out_of_order@3",
+			cold:   true,
+		},
+		{
+			name:   "what is missing behind a READ asked again shows as well",
+			script: "A: read:0x3 +5000 read:0x3 B: first:50 last:51! A: ack:51 5! B: resp:0-2 ack:5",
+			want:   "gap@3 not_captured@3-4 unresolved_timeout@0 retransmission_timeout@0 timeout@0",
+			cold:   true,
+		},
+		{
 			name:   "READs of unknown length that a timer has asked again are one pass",
 			script: "A: read:0x3 read:5x3 read:9x3 +5000 read:0x3 read:5x3 read:9x3 +5000 read:0x3 read:5x3 read:9x3",
 			want:   "retransmission_timeout@0×2,5×2,9×2 timeout@0×2 outstanding@0×10",

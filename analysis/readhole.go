@@ -66,11 +66,11 @@ func (s *shard) incomplete(r, g *row, j int, p *decode.Packet) {
 func (e *read) tookBefore(r, g *row) {
 	end := e.end
 	if !e.known {
-		mtu := r.readMTU()
-		if e.resent || e.dmaLen == 0 || mtu == 0 {
+		by, ok := e.endBy(r.readMTU())
+		if !ok || e.resent {
 			return
 		}
-		end = e.start.Add(packets(e.dmaLen, mtu))
+		end = by
 	}
 	if e.catchUp(&g.rsp.recent, end); e.first == 0 && e.cursor != e.start {
 		e.first = e.time // or later: it does not matter how soon it came
@@ -177,11 +177,11 @@ func (s *shard) lateToSkipped(r, g *row, p *decode.Packet) bool {
 // it. It reports false where it is no such READ, or was asked again.
 func (rd *reads) passedOver(j int, mtu uint32) (end ib.PSN, ok bool) {
 	e := &rd.list[j]
-	if !e.done || e.first != 0 || e.resent || e.dmaLen == 0 || mtu == 0 {
+	if end, ok = e.endBy(mtu); !ok || !e.done || e.first != 0 || e.resent {
 		return 0, false
 	}
 	again := func(n read) bool { return n.resent && !n.start.After(e.start) && (!n.known || e.start.Before(n.end)) }
-	return e.start.Add(packets(e.dmaLen, mtu)), !slices.ContainsFunc(rd.list[j+1:], again)
+	return end, !slices.ContainsFunc(rd.list[j+1:], again)
 }
 
 // missAnswer opens a hole in the place of the whole answer to a READ that was passed over.

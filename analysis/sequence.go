@@ -170,8 +170,8 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 			s.newPass(r, p)
 		} else if ahead == 0 {
 			q.rec.reads.single(p.PSN)
-		} else if fresh && ahead > 0 && p.Op.Is(ib.IsMiddle|ib.IsLast) {
-			s.skip(r, p.PSN.Add(-1), p) // however long the READ, a message has begun behind it
+		} else if fresh {
+			s.skip(r, r.behindRead(p), p)
 		}
 	case ahead >= 0 && s.askedAlone(r, p):
 		s.newPass(r, p)
@@ -215,6 +215,24 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 		s.passBegins(r, p, 2)
 	}
 	return s.accept(r, p, span, known)
+}
+
+// behindRead returns the PSN from which on the capture lacks what was sent before the packet,
+// the next one behind a READ whose length was not known when it passed: the path MTU may have
+// shown itself since. However long the READ, a message has begun behind it that the packet is
+// amid.
+func (r *row) behindRead(p *decode.Packet) ib.PSN {
+	q := &r.req
+	if list := q.rec.reads.list; len(list) > 0 {
+		e := &list[len(list)-1]
+		if end, ok := e.endBy(r.readMTU()); ok && e.start.Add(1) == q.high && !end.After(p.PSN) {
+			return end
+		}
+	}
+	if p.Op.Is(ib.IsMiddle | ib.IsLast) {
+		return p.PSN.Add(-1)
+	}
+	return p.PSN
 }
 
 // answered reports whether an answer to the request, or to one behind it, has passed.

@@ -37,7 +37,7 @@ func (s *shard) settleLast(b *bundle, contradicted bool) bool {
 			left := g.cand
 			if contradicted && g.missedAtLeast(2) {
 				left = best(slices.Clone(left))
-				if len(left) == 1 && (g.excuses() && left[0].fitsOthers(g) || left[0].neededToo(g) || left[0].oddOneOut(g, s.cfg.Limits.PeerSame)) {
+				if len(left) == 1 && (g.excuses() && left[0].fitsOthers(g) || left[0].neededToo(g, s.cfg.Limits.PeerMissed) || left[0].oddOneOut(g, s.cfg.Limits.PeerSame)) {
 					continue
 				}
 			}
@@ -88,11 +88,18 @@ func (c *candidate) fitsOthers(g *row) bool {
 
 // neededToo reports whether another row, of which responses contradict all others, has no
 // candidate left but this one either: then the capture did miss something, and nothing
-// tells for which of the two.
-func (c *candidate) neededToo(g *row) bool {
+// tells for which of the two. It does where only the other row may have one as well of which
+// the capture missed but so many requests.
+func (c *candidate) neededToo(g *row, missed int) bool {
 	clean := func(y candidate) bool { return y.struck+y.excused == 0 && y.row.peer == nil }
+	mayBe := func(z candidate) bool {
+		return z.row != c.row && z.row.peer == nil && !z.contradicted() && int(z.lacks) <= missed
+	}
+	only := c.within >= enough && !slices.ContainsFunc(g.cand, mayBe)
 	return c.ofAnother(g, func(x *row, y *candidate) bool {
-		return clean(*y) && !slices.ContainsFunc(x.cand, func(z candidate) bool { return z.row != c.row && clean(z) })
+		return clean(*y) && !slices.ContainsFunc(x.cand, func(z candidate) bool {
+			return mayBe(z) && (clean(z) || only && z.excused == 0 && z.within >= enough)
+		})
 	})
 }
 

@@ -83,6 +83,15 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 6101099, "response_", "a copied response seemed to be the first to the READ that had just been asked again"},
 		{"mixed", 6200748, "response_", "a response that had been lost came again, and a copy of it seemed to be asked for too"},
 		{"mixed", 6000639, "response_", "an answer that was given again, for a READ that a NAK had seemed to refuse, seemed to be given once"},
+		{"odd-faulty", 6100236, "", "ACKs alike, of which the capture holds no question, seemed to be copies"},
+		{"odd-faulty", 6000485, "", "so they did where it began amid a message that was being sent again"},
+		{"odd-faulty", 6200771, "", "so they did where the responder counted messages that had ended before the capture began"},
+		{"odd-faulty", 1500088, "", "so they did behind an RNR NAK for what follows"},
+		{"odd-faulty", 6000620, "", "so they did where they, and what had been sent again, had one time"},
+		{"odd-faulty", 1400557, "", "a pass so soon behind the begin that nothing told of the NAK seemed to be copies, one after the other"},
+		{"odd-healthy", 6000934, "", "a READ passed before anything showed the path MTU, and what the capture missed behind it was not counted although that was known by then"},
+		{"odd-faulty", 75, "peer", "a queue pair asked only behind so many answers to what had passed before the begin that its partner was hardly looked for any more"},
+		{"mixed", 6000391, "peer", "of two rows that one alone seemed to answer, the other might have one as well that the capture lacks one request of"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

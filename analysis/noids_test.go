@@ -106,3 +106,24 @@ func ipv4Of(frame []byte) []byte {
 	}
 	return frame[at+2:]
 }
+
+// TestLossThatMayBeLatenessIsDoubted takes the IDs from a capture in which every other packet
+// overtakes others by as long as a resend takes: both worlds give the same frames.
+func TestLossThatMayBeLatenessIsDoubted(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		want report.Confidence
+	}{
+		{"reorder.h2.s128.pcap", report.Possible},
+		{"loss_post.h2.pcap", report.Likely},
+	} {
+		r := judged(t, withoutIDs(frames(t, needShared(t, filepath.Join(softroce, test.name)))))
+		i := slices.IndexFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "loss.upstream" })
+		if i < 0 {
+			t.Fatalf("%s: no loss is found without IDs", test.name)
+		}
+		if f := &r.Findings[i]; f.Confidence != test.want {
+			t.Errorf("%s: the loss is %s, want %s: %s %s", test.name, f.Confidence, test.want, f.Summary, f.Not)
+		}
+	}
+}

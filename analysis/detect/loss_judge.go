@@ -22,6 +22,7 @@ func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 		switch reliable := f.Transport == "RC" || f.Transport == "XRC"; {
 		case reliable && f.LostUpstream+f.ResponseLostUpstream > 0:
 			up = append(up, lossUpstream(f))
+			doubtLate(r, f, &up[len(up)-1])
 		case !reliable && f.LostUpstream > 0:
 			datagrams = append(datagrams, lossDatagram(f))
 		}
@@ -151,6 +152,22 @@ func lossUpstream(f *report.Flow) report.Finding {
 	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
 		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
 	return out
+}
+
+// latePart is how many of the packets lost before the tap, one in so many, may only have
+// come late so that the finding is doubted.
+const latePart = 2
+
+// doubtLate weakens a finding of loss before the tap where most of what is missing came
+// again no later than what came late, and no ID tells one from the other.
+func doubtLate(r *report.Report, f *report.Flow, out *report.Finding) {
+	for _, row := range r.Rows("loss", "late") {
+		if n := min(row.Values[0], f.LostUpstream); row.Key[0] == f.Src && row.Key[1] == f.Dst && row.Key[2] == qpText(f.DestQP) && latePart*n > out.Count {
+			out.Values["late_or_lost"] = n
+			doubt(out, fmt.Sprintf("%s of them were missing for no longer than others from %s to %s that came late, and no IPv4 ID tells which were sent again: these may not have been lost.", report.Count(n), f.Src, f.Dst))
+			return
+		}
+	}
 }
 
 // inGaps says in how many gaps a number of packets is missing, where the row has

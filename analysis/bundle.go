@@ -100,6 +100,12 @@ const leastSilence = 20_000
 // again: more than twice as many came late as were lost before the tap.
 func (b *bundle) overtaken(dir uint8) bool { return b.late[dir] > 2*b.lost[dir]+1 }
 
+// overtakes reports whether a request of a direction may have overtaken so many: others
+// have, of which more than twice as many came late as were lost before the tap.
+func (b *bundle) overtakes(dir uint8, n int32) bool {
+	return b.late[dir] > 2*b.lost[dir] && n <= max(straysMax, b.depth[dir])
+}
+
 // name returns the text of an address, made once for all rows.
 func (b *bundle) name(i uint8) string {
 	if b.names[i] == "" {

@@ -65,7 +65,7 @@ func (s *shard) decide(r *row, next *decode.Packet) {
 		}
 		for i := range tent {
 			span, known := r.span(&tent[i])
-			if tent[i].PSN.After(q.cur) {
+			if tent[i].PSN.After(q.cur) && (i > 0 || strayed) { // a new pass has skipped to its first one
 				s.skip(r, q.cur, &tent[i])
 			}
 			s.accept(r, &tent[i], span, known)
@@ -182,7 +182,7 @@ func (s *shard) cameAgain(r *row, h *hole, p *decode.Packet, goesOn bool) bool {
 	for i := range rec.naks {
 		n := &rec.naks[i]
 		asked := n.frame > h.frame || h.phantom && n.psn == p.PSN
-		if turn := r.bundle.turn[r.dir]; n.set && h.has(n.psn) && asked && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
+		if turn := r.bundle.turn[r.dir]; n.set && rec.holes.inGap(h.gap, n.psn) && asked && (!goesOn || turn > 0 && p.PSN == n.psn && r.atMost(p, n.time) >= turn-turn/8 && waited >= r.minRTT()+turn-turn/8) {
 			// Where the next resend shows that this one was none, that is taken
 			// back.
 			since := r.atMost(p, n.time)

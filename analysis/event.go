@@ -23,7 +23,7 @@ type EventKind uint8
 // those of a response in the row of the response.
 const (
 	Gap            EventKind = iota // requests are missing before Frame; an episode
-	LostUpstream                    // missing requests that were sent again
+	LostUpstream                    // missing requests that were sent again; Value: for how long they were missing, where no ID tells them from late ones
 	Reordered                       // a request that came late
 	NotCaptured                     // missing requests that were acknowledged and never sent again
 	Unresolved                      // Value 0: missing requests whose fate stays unknown; 1: a timeout whose cause does; 2: as 0, and a NAK asked for one

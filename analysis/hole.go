@@ -90,6 +90,11 @@ func (hs *holes) openAt(p ib.PSN, pass int) *hole {
 	return nil
 }
 
+// inGap reports whether an open hole of the gap has p: a NAK parts one that was only suspected.
+func (hs *holes) inGap(gap uint16, p ib.PSN) bool {
+	return slices.ContainsFunc(hs.list, func(h hole) bool { return h.fate == fateOpen && h.gap == gap && h.has(p) })
+}
+
 // add appends a hole. Where the list is full the oldest falls out and is
 // returned, so that its fate can be told.
 func (hs *holes) add(h hole) (out hole, full bool) {

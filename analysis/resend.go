@@ -324,7 +324,11 @@ func (s *shard) closeBy(r *row, p *decode.Packet, span int32, kind EventKind) bo
 		piece.ended = p.Op.Is(ib.IsLast | ib.IsOnly)
 		piece.fate, piece.closer = fateLost, closer{p.Time, p.Frame, kind, r.req.rec.turnBefore}
 		closed = append(closed, piece)
-		s.emit(Event{Kind: LostUpstream, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame})
+		lost := Event{Kind: LostUpstream, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: piece.frame}
+		if p.IPv6 || !r.idsRise() {
+			lost.Value = p.Time - piece.time
+		}
+		s.emit(lost)
 	}
 	for i := range closed {
 		hs.keep(closed[i])

@@ -178,7 +178,9 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 	case ahead > 0:
 		switch {
 		case !s.overtaken(r, p):
-			s.skip(r, q.cur, p)
+			if s.overtook(r, p); q.cur != p.PSN {
+				s.skip(r, q.cur, p)
+			}
 		case !q.wasNoPass(p):
 			if q.rec.pass.cause == RetransmittedUnknown {
 				q.rec.pass.tail, q.rec.pass.reached = true, p.PSN.Add(span)

@@ -24,9 +24,11 @@ type loss struct{ flows perRow[*lossFlow] } // nil for rows without a loss, a re
 // lossFlow is the events of one row.
 type lossFlow struct {
 	n          [analysis.NumEventKinds]int32
-	noHole     int32 // of the unresolved events: timeouts of which nothing is missing
-	resent     int64 // time of the last resend
-	uncaptured int64 // time of the last run of packets that the capture alone lacks
+	noHole     int32                  // of the unresolved events: timeouts of which nothing is missing
+	late       int64                  // how late a packet came at most, ns
+	untold     *[len(lateSteps)]int32 // of those lost before the tap, where no ID tells: how long they were missing
+	resent     int64                  // time of the last resend
+	uncaptured int64                  // time of the last run of packets that the capture alone lacks
 	missing    *missingPacket
 	open       *openLoss
 }
@@ -85,6 +87,10 @@ func (l *loss) Observe(b *analysis.Batch) {
 			default:
 				f.miss(e, nakedMissing)
 			}
+		case analysis.LostUpstream:
+			f.missed(e)
+		case analysis.Reordered:
+			f.late = max(f.late, e.Value)
 		case analysis.LostDownstream:
 			f.miss(e, nakedSeen)
 		case analysis.RetransmittedNAK, analysis.RetransmittedTimeout, analysis.RetransmittedImplied,
@@ -130,12 +136,16 @@ func (f *lossFlow) end(e *analysis.Event) {
 }
 
 func (l *loss) Report(r *report.Report) {
-	t := report.Table{
+	open := report.Table{
 		Name: "open", Help: "Losses that nothing repaired before the end of the row.",
 		Keys: []string{"src", "dst", "dest_qp", "psn"},
 		Columns: []report.Column{{Name: "packets", Kind: report.Peak}, {Name: "nak", Kind: report.Peak}, {Name: "unanswered", Kind: report.Peak},
 			{Name: "noticed_ns", Kind: report.Peak}, {Name: "last_request_ns", Kind: report.Peak}, {Name: "frame", Kind: report.Peak},
 			{Name: "uncaptured_ns", Kind: report.Peak}},
+	}
+	late := report.Table{
+		Name: "late", Help: "Packets lost before the tap that may only have come late: no ID tells, and others came as late.",
+		Keys: lifeKeys, Columns: columns("frames", "packets"),
 	}
 	lacks := map[hosts]int64{} // when the capture last missed a run of packets from one host to the other
 	for id, row := range l.flows.of(r) {
@@ -144,19 +154,48 @@ func (l *loss) Report(r *report.Report) {
 			continue
 		}
 		x.columns(f)
+		if f.Src == report.Other {
+			continue
+		}
 		if x.uncaptured > 0 {
 			lacks[hostsOf(f)] = max(lacks[hostsOf(f)], x.uncaptured)
 		}
-		if o := x.open; o != nil && f.Src != report.Other {
-			t.Rows = append(t.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), fmt.Sprint(uint32(o.psn))},
+		if n := x.asLate(); n > 0 {
+			late.Rows = append(late.Rows, report.Row{Key: lifeKey(f), Values: []int64{n}})
+		}
+		if o := x.open; o != nil {
+			open.Rows = append(open.Rows, report.Row{Key: []string{f.Src, f.Dst, qpText(f.DestQP), fmt.Sprint(uint32(o.psn))},
 				Values: []int64{int64(o.n), int64(o.naked), int64(o.requests), o.time, o.last, int64(o.frame), 0}})
 		}
 	}
-	for _, row := range t.Rows {
+	for _, row := range open.Rows {
 		h := hosts{row.Key[0], row.Key[1]}
 		row.Values[6] = max(lacks[h], lacks[h.back()])
 	}
-	addTable(r, "loss", t)
+	addTable(r, "loss", open)
+	addTable(r, "loss", late)
+}
+
+// missed notes for how long packets were missing that no ID tells from late ones.
+func (f *lossFlow) missed(e *analysis.Event) {
+	if e.Value <= 0 || e.Count <= 0 {
+		return
+	}
+	if f.untold == nil {
+		f.untold = new([len(lateSteps)]int32) // once in a row's life
+	}
+	f.untold[lateStep(e.Value)] += e.Count
+}
+
+// asLate counts those that were missing for about as long as others that came late.
+func (f *lossFlow) asLate() (n int64) {
+	if f.untold == nil || f.late == 0 {
+		return 0
+	}
+	for _, x := range f.untold[:lateStep(f.late)+1] {
+		n += int64(x)
+	}
+	return n
 }
 
 func (x *lossFlow) columns(f *report.Flow) {

@@ -13,6 +13,8 @@ const nakFilter = "infiniband.aeth.syndrome.opcode == 3"
 
 func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 	dropSharedDatagrams(r)
+	flows := byName(r)
+	late := flows.tableOf(r, "loss", "late")
 	var up, down, acks, datagrams []report.Finding
 	for i := range r.Flows {
 		f := &r.Flows[i]
@@ -22,6 +24,7 @@ func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 		switch reliable := f.Transport == "RC" || f.Transport == "XRC"; {
 		case reliable && f.LostUpstream+f.ResponseLostUpstream > 0:
 			up = append(up, lossUpstream(f))
+			doubtLate(late[f], f, &up[len(up)-1])
 		case !reliable && f.LostUpstream > 0:
 			datagrams = append(datagrams, lossDatagram(f))
 		}
@@ -33,7 +36,7 @@ func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 		}
 	}
 	sides := slices.Concat(condense(up, "flow", nakFilter), condense(down, "flow", nakFilter), condense(acks, "flow", "infiniband"))
-	return slices.Concat(doubtSides(r, &c.Limits, sides), condense(datagrams, "flow", "infiniband"), judgeOpen(r, c))
+	return slices.Concat(doubtSides(r, &c.Limits, sides), condense(datagrams, "flow", "infiniband"), judgeOpen(r, c, flows))
 }
 
 // dropSharedDatagrams takes back what was counted in UD rows whose sender also
@@ -157,6 +160,24 @@ func lossUpstream(f *report.Flow) report.Finding {
 	out.Advice = fmt.Sprintf("The drop lies between %s and the tap: compare the drop, discard and error counters of each port on that way, the sender's own adapter and link first. "+
 		"`ethtool -S` of %s counts packet_seq_err, of %s out_of_sequence. A second tap nearer to %s halves the way.", f.Src, f.Src, f.Dst, f.Src)
 	return out
+}
+
+// latePart is how many of the packets lost before the tap, one in so many, may only have
+// come late so that the finding is doubted.
+const latePart = 2
+
+// doubtLate weakens a finding of loss before the tap where most of what is missing came
+// again no later than what came late, and no ID tells one from the other.
+func doubtLate(late []report.Row, f *report.Flow, out *report.Finding) {
+	var n int64
+	for _, row := range late {
+		n += row.Values[0]
+	}
+	if n = min(n, f.LostUpstream); latePart*n <= out.Count {
+		return
+	}
+	out.Values["late_or_lost"] = n
+	doubt(out, fmt.Sprintf("%s of them were missing for no longer than others from %s to %s that came late, and no IPv4 ID tells which were sent again: these may not have been lost.", report.Count(n), f.Src, f.Dst))
 }
 
 // inGaps says in how many gaps a number of packets is missing, where the row has

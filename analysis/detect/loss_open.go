@@ -13,13 +13,13 @@ import (
 // receiver never asked for may be missing in the capture alone, as may the little that
 // would show that the queue pair went on before it was closed: a capture that misses
 // runs of packets between the two hosts may have missed the repair and all behind it.
-func judgeOpen(r *report.Report, c *analysis.Config) []report.Finding {
+func judgeOpen(r *report.Report, c *analysis.Config, flows named) []report.Finding {
 	var dead, unresolved []report.Finding
 	open := r.Rows("loss", "open")
 	if len(open) == 0 {
 		return nil
 	}
-	end, near, flows := lastFrame(r), neighboursOf(r), byName(r)
+	end, near := lastFrame(r), neighboursOf(r)
 	for _, row := range open {
 		f := flows.at(row.Key, row.Values[4])
 		if f == nil {

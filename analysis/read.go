@@ -17,7 +17,8 @@ type reads struct {
 	high  ib.PSN // one past the highest response
 	seen  bool   // high is set
 
-	late         lateOne // the response before, if it seemed to come late
+	copied       decode.Packet // the newest response, if it seemed to be a copy; valid iff it has a frame
+	late         lateOne       // the response before, if it seemed to come late
 	lastResponse int64
 	lastPSN      ib.PSN
 	amid         bool  // the last response was not the last of its answer
@@ -195,6 +196,7 @@ func (rd *reads) overtook(c *recent, e *sighting) bool {
 
 // heard notes the newest response.
 func (rd *reads) heard(p *decode.Packet) {
+	rd.copied.Frame = 0
 	rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle)
 }
 

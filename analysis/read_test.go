@@ -453,6 +453,12 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
+			name:   "several of them in order are the rest of an answer given again, before which one is missing",
+			script: mtu + "A: (read:2x1) read:3x4 B: nak:2 A: read:2x1 read:3x4 B: ronly:2 resp:3-6 rfirst:3 (rmid:4) +-2 rmid:5 rlast:6 A: +100 7! B: ack:7",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3 response_retransmission@3,5-6",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "so is one that comes too soon behind a READ to answer it",
 			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4 A: read:3x2 B: rfirst:3 rlast:4 A: +-9 read:3x2 B: +-9 rfirst:3 +8 rfirst:3 rlast:4 A: +100 5! B: ack:5",
 			want:   "retransmission_implied@3×2 response_gap@3 response_lost_upstream@3 response_lost_downstream@3 response_retransmission@3-4×2 B:mirror_duplicate@3",

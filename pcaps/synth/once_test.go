@@ -83,6 +83,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 6101099, "response_", "a copied response seemed to be the first to the READ that had just been asked again"},
 		{"mixed", 6200748, "response_", "a response that had been lost came again, and a copy of it seemed to be asked for too"},
 		{"mixed", 6000639, "response_", "an answer that was given again, for a READ that a NAK had seemed to refuse, seemed to be given once"},
+		{"mixed", 300234, "response_", "behind a response that was missing, the rest of an answer given again seemed to be copies"},
+		{"mixed", 6001458, "response_", "a whole answer that was given again soon seemed to be copies"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -219,10 +219,16 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
+		if i < 0 && rd.again(g, p) && s.closeResponse(r, g, p) {
+			return Resent
+		}
 		if i < 0 {
 			v, _ := s.lateResponse(r, g, p)
 			return v
 		}
+	}
+	if i < 0 {
+		i = rd.anew(r, p)
 	}
 	if i < 0 {
 		i = rd.neverAnswered(p.PSN)

@@ -476,9 +476,15 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
-			name:   "behind the last of an answer another one may begin, of which the first response is late",
+			name:   "what is missing comes in an answer given again, in the order of that",
+			script: mtu + "A: (read:2x1) read:3x4 read:7x1 B: nak:2 A: read:2x1 read:3x4 read:7x1 B: ronly:2 rfirst:3 rmid:4 rmid:5 (rlast:6) ronly:7 rfirst:3 rmid:4 A: +-9 read:6x1 B: +-9 rmid:5 rlast:6 A: +100 8! B: ack:8",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3,7 retransmission_implied@6 response_gap@6 response_lost_upstream@6 response_retransmission@3-6",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "behind the last of an answer another one may begin, of which the first response is missing",
 			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
-			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_retransmission@3-4",
+			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_gap@2 response_not_captured@2 response_retransmission@3-4",
 			ids:    []idMode{constant, overIPv6},
 		},
 	})

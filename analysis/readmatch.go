@@ -80,6 +80,32 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	return found
 }
 
+// anew returns the oldest READ asked again that has but the responses to another one, and the
+// first of whose own are missing before the packet, which does not go on behind the last one;
+// -1 where there is none.
+func (rd *reads) anew(r *row, p *decode.Packet) int {
+	if rd.amid && p.PSN.After(rd.lastPSN) {
+		return -1
+	}
+	for i := rd.settled(); i < len(rd.list); i++ {
+		if e := &rd.list[i]; e.borrowed && e.done && e.known && e.has(p.PSN) && !e.askedTooLate(r, p.Time) {
+			e.borrowed, e.done, e.cursor = false, false, e.start
+			return i
+		}
+	}
+	return -1
+}
+
+// again reports whether a response that is missing goes on with an answer that others before
+// it came in once more.
+func (rd *reads) again(g *row, p *decode.Packet) bool {
+	if !rd.amid || p.PSN != rd.lastPSN.Add(1) {
+		return false
+	}
+	before := g.rsp.recent.get(rd.lastPSN)
+	return before != nil && before.frame() > rd.holes.openAt(p.PSN, -1).frame && before.frame() != rd.late.frame
+}
+
 // tooYoung reports whether a response comes too soon behind a READ asked again, which
 // nothing has answered, to be of its answer: it was under way when the READ passed.
 func (e *read) tooYoung(r *row, p *decode.Packet) bool {

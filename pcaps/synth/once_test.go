@@ -85,6 +85,8 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 6000639, "response_", "an answer that was given again, for a READ that a NAK had seemed to refuse, seemed to be given once"},
 		{"mixed", 300234, "response_", "behind a response that was missing, the rest of an answer given again seemed to be copies"},
 		{"mixed", 6001458, "response_", "a whole answer that was given again soon seemed to be copies"},
+		{"mixed", 6101011, "response_", "the first response was missing of an answer whose READ seemed to have had it"},
+		{"mixed", 6100682, "response_", "what was missing came in an answer given again, and seemed to be late"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

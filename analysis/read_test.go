@@ -263,6 +263,11 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "response_gap@3-4 response_not_captured@3-4",
 		},
 		{
+			name:   "a requester that asks for more, once it can have seen what came behind a hole, has all of it",
+			script: mtu + "B: 0! A: +-8 ack:0 read:2x3 B: rfirst:2 rlast:4 A: +-6 read:5x1 B: ronly:5",
+			want:   "response_gap@3 response_not_captured@3",
+		},
+		{
 			name:   "a hole in the responses at the end of the file is unresolved",
 			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4",
 			want:   "response_gap@3 response_unresolved@3",
@@ -483,7 +488,7 @@ func TestMissingReadResponses(t *testing.T) {
 		},
 		{
 			name:   "behind the last of an answer another one may begin, of which the first response is missing",
-			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
+			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 +5 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
 			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_gap@2 response_not_captured@2 response_retransmission@3-4",
 			ids:    []idMode{constant, overIPv6},
 		},

@@ -81,14 +81,14 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 }
 
 // anew returns the oldest READ asked again that has but the responses to another one, and the
-// first of whose own are missing before the packet, which does not go on behind the last one;
-// -1 where there is none.
+// first of whose own are missing before the packet, which does not go on behind the last one,
+// and comes too late to be a copy of it; -1 where there is none.
 func (rd *reads) anew(r *row, p *decode.Packet) int {
 	if rd.amid && p.PSN.After(rd.lastPSN) {
 		return -1
 	}
 	for i := rd.settled(); i < len(rd.list); i++ {
-		if e := &rd.list[i]; e.borrowed && e.done && e.known && e.has(p.PSN) && !e.askedTooLate(r, p.Time) {
+		if e := &rd.list[i]; e.borrowed && e.done && e.known && e.has(p.PSN) && p.Time-e.last > copyWithin && !e.askedTooLate(r, p.Time) {
 			e.borrowed, e.done, e.cursor = false, false, e.start
 			return i
 		}

@@ -87,6 +87,7 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"mixed", 6001458, "response_", "a whole answer that was given again soon seemed to be copies"},
 		{"mixed", 6101011, "response_", "the first response was missing of an answer whose READ seemed to have had it"},
 		{"mixed", 6100682, "response_", "what was missing came in an answer given again, and seemed to be late"},
+		{"mixed", 6000449, "response_", "a requester near the tap went on, sooner than a responder far from it answers, and a hole in the last responses seemed open"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -61,7 +61,7 @@ func TestResponsesBesideThoseOfARepeatedREAD(t *testing.T) {
 		{
 			name:   "a first response of the repetition that comes behind the others asks for no more",
 			script: mtu + "A: read:2x3 5! +40 read:2x3 5! B: +-6 resp:2-4 +40 rmid:3 rlast:4 rfirst:2 ack:5 A: 6! B: ack:6",
-			want:   "retransmission@2,5 response_retransmission@2-4",
+			want:   "retransmission@2,5 response_gap@2 response_out_of_order@2 response_retransmission@2-4",
 			ids:    []idMode{constant, overIPv6},
 		},
 		{

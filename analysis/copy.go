@@ -218,7 +218,7 @@ func (s *shard) isCopyOfResponse(g *row, p *decode.Packet) bool {
 	c := &g.rsp
 	if c.any {
 		told := !p.IPv6 && c.ids.tells(p.IPID)
-		if e := c.like(p); e != nil && (told || s.onceMore(g, e, p)) {
+		if e := c.like(p); e != nil && (told || s.onceMore(g, e, p) && !s.goesOn(g, p)) {
 			copied := Event{Kind: MirrorDuplicate, Count: 1, Flow: g.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Ref: e.frame()}
 			if !told && isPlainACK(p) {
 				copied.Value = 1
@@ -256,6 +256,31 @@ func (s *shard) onceMore(g *row, e *sighting, p *decode.Packet) bool {
 		return false
 	}
 	e.flags |= seenCopied
+	return true
+}
+
+// goesOn reports whether a response that looks like a copy goes on behind another one that
+// did: an answer to a READ asked again comes in order, and one that a mirror copied now and
+// then does not. It takes the one before for what it was.
+func (s *shard) goesOn(g *row, p *decode.Packet) bool {
+	r := g.peer
+	if r == nil || r.req.rec == nil || !p.Op.Is(ib.IsReadResponse) || g.doubled() {
+		return false
+	}
+	rd := &r.req.rec.reads
+	if rd.copied == nil {
+		rd.copied = new(decode.Packet) // once in a row's life
+	}
+	before := *rd.copied
+	if before.Frame == 0 || p.PSN != before.PSN.Add(1) || p.Op.Is(ib.IsFirst|ib.IsOnly) || !rd.askedTwice(p.PSN) {
+		*rd.copied = *p
+		return false
+	}
+	s.emit(Event{Kind: MirrorDuplicate, Count: -1, Flow: g.id, PSN: before.PSN, Time: before.Time, Frame: before.Frame})
+	g.count.MirrorDuplicates--
+	g.countFirst(&before)
+	g.rsp.remember(&before, g.responsesRoom())
+	s.readResponse(r, g, &before)
 	return true
 }
 

@@ -193,7 +193,7 @@ func (s *shard) giveUpResponse(r, g *row, h *hole) {
 	}
 	kind := ResponseUnresolved
 	rd := &r.req.rec.reads
-	if !h.naked && (r.req.lastFresh > h.time+r.minRTT() || max(rd.lastResponse, r.req.last) > h.time+r.soonest()) {
+	if !h.naked && (r.req.lastFresh > h.time+r.thereAndBack(g) || max(rd.lastResponse, r.req.last) > h.time+r.soonest()) {
 		kind = ResponseNotCaptured // the requester went on and did not ask again
 	}
 	s.emit(Event{Kind: kind, Count: h.len(), Flow: g.id, PSN: h.start, Time: h.time, Frame: h.frame})

@@ -17,7 +17,8 @@ type reads struct {
 	high  ib.PSN // one past the highest response
 	seen  bool   // high is set
 
-	late         lateOne // the response before, if it seemed to come late
+	copied       *decode.Packet // the newest response, if it seemed to be a copy; it has no frame where it did not
+	late         lateOne        // the response before, if it seemed to come late
 	lastResponse int64
 	lastPSN      ib.PSN
 	amid         bool  // the last response was not the last of its answer
@@ -204,6 +205,9 @@ func (rd *reads) overtook(c *recent, e *sighting) bool {
 
 // heard notes the newest response.
 func (rd *reads) heard(p *decode.Packet) {
+	if rd.copied != nil {
+		rd.copied.Frame = 0
+	}
 	rd.lastResponse, rd.lastPSN, rd.amid = p.Time, p.PSN, p.Op.Is(ib.IsFirst|ib.IsMiddle)
 }
 
@@ -226,10 +230,16 @@ func (s *shard) readResponse(r, g *row, p *decode.Packet) Verdict {
 		if i < 0 && !p.IPv6 && g.rises(&g.rsp.ids) {
 			i = rd.reopen(p.PSN) // its ID says that it was sent behind all others
 		}
+		if i < 0 && rd.again(g, p) && s.closeResponse(r, g, p) {
+			return Resent
+		}
 		if i < 0 {
 			v, _ := s.lateResponse(r, g, p)
 			return v
 		}
+	}
+	if i < 0 {
+		i = rd.anew(r, p)
 	}
 	if i < 0 {
 		i = rd.neverAnswered(p.PSN)

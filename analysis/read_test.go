@@ -299,6 +299,11 @@ func TestMissingReadResponses(t *testing.T) {
 			want:   "response_gap@3-4 response_not_captured@3-4",
 		},
 		{
+			name:   "a requester that asks for more, once it can have seen what came behind a hole, has all of it",
+			script: mtu + "B: 0! A: +-8 ack:0 read:2x3 B: rfirst:2 rlast:4 A: +-6 read:5x1 B: ronly:5",
+			want:   "response_gap@3 response_not_captured@3",
+		},
+		{
 			name:   "a hole in the responses at the end of the file is unresolved",
 			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4",
 			want:   "response_gap@3 response_unresolved@3",
@@ -489,6 +494,12 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
+			name:   "several of them in order are the rest of an answer given again, before which one is missing",
+			script: mtu + "A: (read:2x1) read:3x4 B: nak:2 A: read:2x1 read:3x4 B: ronly:2 resp:3-6 rfirst:3 (rmid:4) +-2 rmid:5 rlast:6 A: +100 7! B: ack:7",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3 response_retransmission@3,5-6",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
 			name:   "so is one that comes too soon behind a READ to answer it",
 			script: mtu + "A: read:2x3 B: rfirst:2 rlast:4 A: read:3x2 B: rfirst:3 rlast:4 A: +-9 read:3x2 B: +-9 rfirst:3 +8 rfirst:3 rlast:4 A: +100 5! B: ack:5",
 			want:   "retransmission_implied@3×2 response_gap@3 response_lost_upstream@3 response_lost_downstream@3 response_retransmission@3-4×2 B:mirror_duplicate@3",
@@ -506,9 +517,15 @@ func TestMissingReadResponses(t *testing.T) {
 			ids:    []idMode{constant, overIPv6},
 		},
 		{
-			name:   "behind the last of an answer another one may begin, of which the first response is late",
-			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
-			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_retransmission@3-4",
+			name:   "what is missing comes in an answer given again, in the order of that",
+			script: mtu + "A: (read:2x1) read:3x4 read:7x1 B: nak:2 A: read:2x1 read:3x4 read:7x1 B: ronly:2 rfirst:3 rmid:4 rmid:5 (rlast:6) ronly:7 rfirst:3 rmid:4 A: +-9 read:6x1 B: +-9 rmid:5 rlast:6 A: +100 8! B: ack:8",
+			want:   "gap@2 lost_upstream@2 retransmission_nak@2-3,7 retransmission_implied@6 response_gap@6 response_lost_upstream@6 response_retransmission@3-6",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "behind the last of an answer another one may begin, of which the first response is missing",
+			script: mtu + "A: read:2x3 +2000 read:2x3 B: resp:2-4 +5 (rfirst:2) rmid:3 rlast:4 A: +100 5! B: ack:5",
+			want:   "unresolved_timeout@2 retransmission_timeout@2 timeout@2 response_gap@2 response_not_captured@2 response_retransmission@3-4",
 			ids:    []idMode{constant, overIPv6},
 		},
 	})

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/rocescope/rocescope/decode"
 	"github.com/rocescope/rocescope/decode/ib"
 )
@@ -14,6 +16,11 @@ func (rd *reads) standsAt(psn ib.PSN) bool {
 	return rd.lastPSN == psn || rd.amid && rd.lastPSN.After(psn)
 }
 
+// askedTwice reports whether a response was asked for more than once.
+func (rd *reads) askedTwice(psn ib.PSN) bool {
+	return slices.ContainsFunc(rd.list, func(e read) bool { return e.resent && e.has(psn) })
+}
+
 // served reports whether a response was asked for in READs that have all had it or lost it,
 // or were sent too short a while ago, and that none of them is what a copy may have been one
 // more of. One that seemed to be refused may have its answer yet, which would come in order;
@@ -23,7 +30,7 @@ func (rd *reads) served(r *row, p *decode.Packet, outOfLine bool) bool {
 	begins := !outOfLine && !(rd.amid && rd.lastPSN == p.PSN)
 	for i := range rd.list {
 		e := &rd.list[i]
-		if p.PSN.Before(e.start) || e.known && !p.PSN.Before(e.end) {
+		if !e.has(p.PSN) {
 			continue
 		}
 		if q := r.req.recent.get(e.start); q != nil && q.flags&seenCopied != 0 {
@@ -42,6 +49,11 @@ func (rd *reads) served(r *row, p *decode.Packet, outOfLine bool) bool {
 	return had && (asked == 1 || outOfLine || p.Op.Is(ib.IsFirst|ib.IsOnly))
 }
 
+// has reports whether psn is that of a response to the READ, by all that is known of it.
+func (e *read) has(psn ib.PSN) bool {
+	return !psn.Before(e.start) && (!e.known || psn.Before(e.end))
+}
+
 // expecting returns the READ that expects the packet next, or -1: the oldest,
 // but of a READ and its repetition the one that starts here where the packet
 // starts a message.
@@ -49,9 +61,9 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 	found := -1
 	for i := rd.settled(); i < len(rd.list); i++ {
 		e := &rd.list[i]
-		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) && !e.askedTooLate(r, p.Time) {
+		if e.borrowed && e.start == p.PSN && p.Op.Is(ib.IsFirst|ib.IsOnly) {
 			e.borrowed = false
-			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op().Is(ib.IsReadResponse) || n.time <= e.last || e.askedTooLate(r, n.time) || e.end == p.PSN.Add(1) || rd.took(n, i) {
+			if n := seen.get(p.PSN.Add(1)); n == nil || !n.op().Is(ib.IsReadResponse) || n.time <= e.last || e.end == p.PSN.Add(1) || rd.took(n, i) {
 				e.done, e.cursor = false, e.start // now its own come
 			} // else they have come, but for this one, which is late
 		}
@@ -66,6 +78,32 @@ func (rd *reads) expecting(r *row, seen *recent, p *decode.Packet) int {
 		}
 	}
 	return found
+}
+
+// anew returns the oldest READ asked again that has but the responses to another one, and the
+// first of whose own are missing before the packet, which does not go on behind the last one,
+// and comes too late to be a copy of it; -1 where there is none.
+func (rd *reads) anew(r *row, p *decode.Packet) int {
+	if rd.amid && p.PSN.After(rd.lastPSN) {
+		return -1
+	}
+	for i := rd.settled(); i < len(rd.list); i++ {
+		if e := &rd.list[i]; e.borrowed && e.done && e.known && e.has(p.PSN) && p.Time-e.last > copyWithin && !e.askedTooLate(r, p.Time) {
+			e.borrowed, e.done, e.cursor = false, false, e.start
+			return i
+		}
+	}
+	return -1
+}
+
+// again reports whether a response that is missing goes on with an answer that others before
+// it came in once more.
+func (rd *reads) again(g *row, p *decode.Packet) bool {
+	if !rd.amid || p.PSN != rd.lastPSN.Add(1) {
+		return false
+	}
+	before := g.rsp.recent.get(rd.lastPSN)
+	return before != nil && before.frame() > rd.holes.openAt(p.PSN, -1).frame && before.frame() != rd.late.frame
 }
 
 // tooYoung reports whether a response comes too soon behind a READ asked again, which

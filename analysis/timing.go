@@ -48,6 +48,16 @@ func (r *row) soonest() int64 {
 	return max(4*r.minRTT(), 20_000)
 }
 
+// thereAndBack is how long it takes from the tap to the requester of this row, whose peer is
+// g, and back: the round trip of requests in g's direction, or that of its own where none of
+// those was seen.
+func (r *row) thereAndBack(g *row) int64 {
+	if g.bundle.rtts[g.dir] > 0 {
+		return g.minRTT()
+	}
+	return r.minRTT()
+}
+
 // learnTurn takes a sample of how fast the requester of this row reacts.
 func (s *shard) learnTurn(r *row, turn int64) {
 	if t := &r.bundle.turn[r.dir]; turn > 0 && (*t == 0 || turn < *t) {

@@ -92,6 +92,11 @@ func TestScenariosOnceMisjudged(t *testing.T) {
 		{"odd-healthy", 6000934, "", "a READ passed before anything showed the path MTU, and what the capture missed behind it was not counted although that was known by then"},
 		{"odd-faulty", 75, "peer", "a queue pair asked only behind so many answers to what had passed before the begin that its partner was hardly looked for any more"},
 		{"mixed", 6000391, "peer", "of two rows that one alone seemed to answer, the other might have one as well that the capture lacks one request of"},
+		{"mixed", 300234, "response_", "behind a response that was missing, the rest of an answer given again seemed to be copies"},
+		{"mixed", 6001458, "response_", "a whole answer that was given again soon seemed to be copies"},
+		{"mixed", 6101011, "response_", "the first response was missing of an answer whose READ seemed to have had it"},
+		{"mixed", 6100682, "response_", "what was missing came in an answer given again, and seemed to be late"},
+		{"mixed", 6000449, "response_", "a requester near the tap went on, sooner than a responder far from it answers, and a hole in the last responses seemed open"},
 	} {
 		t.Run(fmt.Sprintf("%s %d: %s", was.kind, was.seed, was.why), func(t *testing.T) {
 			complain(t, was.kind, was.seed, kinds[was.kind](newDraw(was.seed), was.seed), was.what)

@@ -151,9 +151,10 @@ func (s *shard) fillRead(r *row, psn ib.PSN) {
 // needless: the answer came too soon to be caused by them.
 func (s *shard) dropResends(r *row, end ib.PSN, p *decode.Packet) {
 	rec := r.req.rec
+	own := r.asksFor(p)
 	kept := rec.resends[:0]
 	for _, e := range rec.resends {
-		switch {
+		switch e.own = e.own || own && e.answered == 0 && e.pass == rec.pass.number && e.psn.Before(end); {
 		case !e.psn.Before(end) || e.answered != 0:
 			kept = append(kept, e)
 		case !r.knowsRTT():

@@ -255,7 +255,7 @@ func (s *shard) resent(r *row, p *decode.Packet, span int32) {
 			d.resent, d.again, d.alone = p.Time, p.Frame, rec.pass.alone && rec.pass.sent == 1
 		}
 	}
-	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass}
+	e := resend{psn: p.PSN, time: p.Time, frame: p.Frame, pass: q.pass, asked: p.AckReq}
 	if before != nil {
 		e.before = before.frame()
 	}

@@ -110,6 +110,8 @@ type resend struct {
 	answered int64  // when an answer came, while no round trip was known
 	answer   uint64 // its frame
 	nak      bool   // it was a NAK
+	own      bool   // it may be the answer to the pass
+	asked    bool   // for an answer
 	pass     uint16
 	before   uint64 // the frame in which the PSN passed last before; 0 unknown
 }

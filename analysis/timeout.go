@@ -15,6 +15,7 @@ type firstAnswer struct {
 	frame  uint64
 	data   bool   // a READ response or that to an atomic: each request of those has its own
 	nak    bool   // a sequence NAK
+	mine   bool   // what the pass asked for, by its PSN
 	before bool   // a READ of the pass had been answered before it
 	holed  bool   // the PSN at end is missing at the tap
 	last   ib.PSN // the highest PSN resent before the answer, as early as it takes to be answered
@@ -30,7 +31,8 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	if pass.cause != RetransmittedTimeout || pass.answered || pass.sent == 0 {
 		return
 	}
-	if r.soon(pass.time, p.Time, p.IsSequenceNAK()) && end.Before(pass.high) {
+	own := r.asksFor(p)
+	if r.soonFor(pass.time, p.Time, p.IsSequenceNAK(), own) && end.Before(pass.high) {
 		return // an answer to what was sent before the timeout
 	}
 	if !end.After(pass.start) && p.Syndrome.Type() == ib.ACK && !p.Op.Is(ib.IsReadResponse) {
@@ -38,7 +40,7 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 	}
 	pass.answered = true
 	a := firstAnswer{pass: *pass, end: end, time: p.Time, frame: p.Frame, data: p.Op.Is(ib.IsReadResponse | ib.IsAtomicAck),
-		nak: p.IsSequenceNAK(), holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start, own: pass.start}
+		nak: p.IsSequenceNAK(), mine: own, holed: q.rec.holes.openAt(end, -1) != nil, last: pass.start, own: pass.start}
 	if p.Op.Is(ib.IsReadResponse) {
 		a.before = q.rec.reads.answered(pass.start, pass.time)
 	}
@@ -62,6 +64,17 @@ func (s *shard) judgePass(r *row, end ib.PSN, p *decode.Packet) {
 }
 
 const waitingMax = 32
+
+// asksFor reports whether an ACK is, by its PSN, what a packet of the current pass asked for,
+// which a timer has drawn after so long that no answer to what was sent before comes just then.
+func (r *row) asksFor(p *decode.Packet) bool {
+	rec := r.req.rec
+	return rec.pass.cause == RetransmittedTimeout && rec.pass.time-rec.pass.last > longAgo*r.minRTT() && p.Op.Is(ib.IsAck) && p.Syndrome.Type() == ib.ACK &&
+		slices.ContainsFunc(rec.resends, func(e resend) bool { return e.asked && e.psn == p.PSN && e.pass == rec.pass.number })
+}
+
+// longAgo is how many round trips behind a request its answer comes seldom.
+const longAgo = 100
 
 // lost returns the packet that a first answer, which covers all before end, shows
 // to be lost before a timeout: where a NAK had asked for the first one in vain, that,
@@ -136,7 +149,7 @@ func (s *shard) judgeAnswer(r *row, a *firstAnswer) {
 	if a.before {
 		return // the cause is told where its responses were judged
 	}
-	if r.soon(pass.time, a.time, a.nak) { // the answer was on its way
+	if r.soonFor(pass.time, a.time, a.nak, a.mine) { // the answer was on its way
 		s.emit(Event{Kind: NeedlessPass, Count: 1, Flow: r.id, PSN: pass.start, Time: pass.time, Frame: pass.frame, Ref: a.frame})
 		return
 	}

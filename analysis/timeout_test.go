@@ -138,8 +138,13 @@ func TestTimeouts(t *testing.T) {
 		},
 		{
 			name:   "a late answer to what was sent before a timeout answers no resend",
-			script: "A: 0-5! +5000 0-5! B: +-9 ack:2 +20 ack:5",
+			script: "A: 0-5! +5000 0-2! B: +-9 ack:2 A: +-9 3-5! B: +20 ack:5",
 			want:   "unresolved_timeout@0 retransmission_timeout@0-5 spurious_retransmission@0-2 timeout@0",
+		},
+		{
+			name:   "what a resend asked for comes sooner than usual where queues have drained",
+			script: "A: 0 1 2! 3 4 5! +5000 0 1 2! 3 4 5! B: +-4 ack:2 +2 ack:5",
+			want:   "lost_downstream@3 retransmission_timeout@0-5 timeout@0",
 		},
 	})
 }

@@ -131,6 +131,15 @@ func (r *row) farSooner(sent, t int64) bool {
 	return r.knowsRTT() && t-sent+r.noise() < (r.minRTT()-r.noise())/3
 }
 
+// soonFor is soon, or farSooner for an answer that may be what a pass behind a timeout asked
+// for: a timer runs out behind silence, in which queues have drained.
+func (r *row) soonFor(sent, t int64, nak, own bool) bool {
+	if own {
+		return r.farSooner(sent, t)
+	}
+	return r.soon(sent, t, nak)
+}
+
 // muchSooner is farSooner where few round trips are known, but among them those of answers
 // that were sent at once.
 func (r *row) muchSooner(sent, t int64) bool {
@@ -151,7 +160,7 @@ func (r *row) sooner(sent, t int64) bool {
 // comes behind a missing packet. That tells by time alone, where the shortest round
 // trip is one of answers sent at once, and the answer to the first took as long.
 func (r *row) needless(rec *recovery, e *resend, t int64, nak bool) bool {
-	soon := r.soon(e.time, t, nak)
+	soon := r.soonFor(e.time, t, nak, e.own)
 	if e.frame == rec.pass.frame && (!r.sooner(e.time, t) || rec.pass.alone && rec.pass.sent == 1 && !r.farSooner(e.time, t)) {
 		rec.needed = e.pass
 	}

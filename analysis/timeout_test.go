@@ -143,7 +143,7 @@ func TestTimeouts(t *testing.T) {
 		},
 		{
 			name:   "what a resend asked for comes sooner than usual where queues have drained",
-			script: "A: 0 1 2! 3 4 5! +5000 0 1 2! 3 4 5! B: +-4 ack:2 +2 ack:5",
+			script: "A: 0 1 2! 3 4 5! +5000 0 1 2! 3 4 5! B: +-6 ack:2 +2 ack:5",
 			want:   "lost_downstream@3 retransmission_timeout@0-5 timeout@0",
 		},
 	})

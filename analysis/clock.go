@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/rocescope/rocescope/analysis/report"
@@ -97,7 +98,7 @@ func (c *clock) end() {
 // noise is by how much the time between two frames may be wrong, ns; 0 not at all.
 func (c *clock) noise() int64 {
 	noise := int64(0)
-	if c.lots > c.limits.ClockSteps {
+	if c.ticks() {
 		noise = c.tick
 	}
 	switch {
@@ -107,6 +108,14 @@ func (c *clock) noise() int64 {
 		return max(noise, c.limits.ClockWait)
 	}
 	return max(noise, c.spacing)
+}
+
+// ticks reports whether the tick is known. That n steps are all multiples of what the
+// first of them is a multiple of has a chance of one in tick to the n-1, so that a coarse
+// clock shows itself within a few: a short capture holds no more of its times.
+func (c *clock) ticks() bool {
+	steps := c.lots - 1
+	return steps >= c.limits.ClockSteps || c.tick > 1 && (steps-1)*(bits.Len64(uint64(c.tick))-1) >= c.limits.ClockSteps
 }
 
 // learn notes what is known of the noise from a frame on, where that is news: the tick

@@ -16,10 +16,13 @@ func TestClockNoise(t *testing.T) {
 		stamp func(i int64) int64
 		want  [3]int64
 	}{
-		"each frame its own":       {func(i int64) int64 { return 100*i + i*i%7 }, [3]int64{0, 0, 0}},
-		"a clock of microseconds":  {func(i int64) int64 { return 100 * i / 1000 * 1000 }, [3]int64{0, 0, 1000}},
-		"batches of sixteen":       {func(i int64) int64 { return 100*(i|15) + i>>4%5 }, [3]int64{0, 1601, 1601}},
-		"batches, silence between": {func(i int64) int64 { return 100*(i|15) + i>>4*90_000 + i>>4%5 }, [3]int64{0, 20_000, 20_000}},
+		"each frame its own":           {func(i int64) int64 { return 100*i + i*i%7 }, [3]int64{0, 0, 0}},
+		"a clock of microseconds":      {func(i int64) int64 { return 100 * i / 1000 * 1000 }, [3]int64{0, 1000, 1000}},
+		"a clock of twenty, few times": {func(i int64) int64 { return 100 * i / 20_000 * 20_000 }, [3]int64{0, 0, 0}},
+		"a clock of ten, few times":    {func(i int64) int64 { return 100 * i / 10_000 * 10_000 }, [3]int64{0, 0, 10_000}},
+		"silence behind the first":     {func(i int64) int64 { return min(i, 1)*5e9 + 100*i + i*i%7 }, [3]int64{0, 0, 0}},
+		"batches of sixteen":           {func(i int64) int64 { return 100*(i|15) + i>>4%5 }, [3]int64{0, 1601, 1601}},
+		"batches, silence between":     {func(i int64) int64 { return 100*(i|15) + i>>4*90_000 + i>>4%5 }, [3]int64{0, 20_000, 20_000}},
 	} {
 		c := clock{limits: &Defaults(1).Limits}
 		for i := range int64(800) {

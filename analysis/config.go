@@ -132,7 +132,8 @@ type Limits struct {
 	// two of one link different times, and fewer may come from as many links at once.
 	ClockBatch int
 	// ClockSteps is after how many different times their common divisor is the tick of
-	// the clock: that of as many by chance is 1 ns.
+	// the clock: that of as many by chance is 1 ns. A divisor that is as unlikely by
+	// chance is the tick after fewer.
 	ClockSteps int
 	// ClockWait is how long, in ns, a driver lets frames wait for more of them: a longer
 	// time between two batches is silence. Adapters hold interrupts back by 8 to 20 µs.

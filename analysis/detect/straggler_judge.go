@@ -146,6 +146,8 @@ func (v *pace) slow(host string, ratio float64, l *analysis.Limits) *slowness {
 	switch {
 	case s.ratio() < ratio, s.own-s.peers < l.StragglerExcess:
 		return nil
+	case float64(own) < ratio*float64(quarterWithout(v.medians, own)): // it is one of many
+		return nil
 	case float64(h.Min) < ratio/2*float64(s.peers): // a queue, or now and then something else
 		return nil
 	case float64(ce) >= l.CEWarn*float64(frames) && ce > 0:
@@ -213,6 +215,17 @@ func medianWithout(sorted []int64, own int64) int64 {
 		mid++
 	}
 	return sorted[mid]
+}
+
+// quarterWithout returns what no more than a quarter of the others exceed: of sorted
+// values without one of them.
+func quarterWithout(sorted []int64, own int64) int64 {
+	at, _ := slices.BinarySearch(sorted, own)
+	quarter := (3*(len(sorted)-1)+3)/4 - 1
+	if quarter >= at {
+		quarter++
+	}
+	return sorted[quarter]
 }
 
 // upperMedian returns the median, the larger of two in the middle.

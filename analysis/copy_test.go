@@ -66,6 +66,33 @@ func TestCopies(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "amid a message the packet sent last once more is a copy long before any timer: nobody can miss it yet",
+			script: "A: first:0 +600 = mid:1 +200 = mid:2 +30 = last:3! +20 = B: ack:3 +20 = A: first:4 +40 = last:5! +20 = B: ack:5 +20 =",
+			want:   "mirror_duplicate@0-5 B:mirror_duplicate@3,5",
+			ids:    noOrder,
+			cold:   true,
+		},
+		{
+			name:   "where the other direction is not in view, a receiver may have refused what was sent last",
+			script: "A: 0 +20 0 1 +20 1 2 +20 2",
+			want:   "retransmission@0-2 outstanding@0×3",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
+			name:   "a NAK calls for what was sent last, of a pass whose first packet was lost",
+			script: "A: first:0 mid:1-4 B: nak:3 A: +4 4! B: nak:3 A: 3-4! B: ack:4",
+			want:   "gap@3 lost_upstream@3 lost_downstream@3 retransmission_nak@3,4×2",
+			ids:    []idMode{constant, overIPv6},
+		},
+		{
+			name:   "where frames stand twice of late, the second comes any time before a timer, of resends and READs, too",
+			script: mtu + "A: 2-9 +900 2-9! B: ack:9 A: 10 = 11 = 12 = 13 = 14 = 15 = 16 = 17 = 18 = 19! = B: nak:18 A: 18 +90 = 19! +90 = B: ack:19 A: read:20x3 +90 = B: resp:20-22",
+			want:   "lost_downstream@18 retransmission_nak@18-19 retransmission@2-9 mirror_duplicate@10-17,18-19×2,20",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
 			name:   "a copy of a late packet is a copy",
 			script: "A: 0-2 (3) 4 late:3 = 5! B: ack:5",
 			want:   "gap@3 out_of_order@3 mirror_duplicate@3",

@@ -435,6 +435,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 				return true // an answer to the READ once more would have come to it in order, and been asked for
 			}
 		}
+		if rec != nil && rec.reads.repeats(r, p) {
+			return true
+		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false
 		}

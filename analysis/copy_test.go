@@ -93,6 +93,19 @@ func TestCopies(t *testing.T) {
 			cold:   true,
 		},
 		{
+			name:   "a copy with an older ID that nobody remembers is one where others stood twice and nothing was sent again",
+			script: "A: 0 = (1) late:1 2! B: ack:2 A: 3-8! B: ack:8 A: 9! B: ack:9 A: late:1 10! B: ack:10",
+			want:   "mirror_duplicate@0-1",
+			ids:    []idMode{rising},
+		},
+		{
+			name:   "a response of several again at once is a copy, though the READ was asked again",
+			script: "A: first:0 = last:1! = B: ack:1 = A: read:2x5 = B: rfirst:2 = rmid:3 = rmid:5 = rlast:6 = +30 A: read:4x3 = B: rfirst:4 = rmid:5 = rlast:6 = A: 7! = B: ack:7 =",
+			want:   "retransmission_implied@4 response_gap@4 response_lost_upstream@4 response_retransmission@4-6 mirror_duplicate@0-2,4,7 B:mirror_duplicate@1-4,5-6×2",
+			ids:    []idMode{constant, overIPv6},
+			cold:   true,
+		},
+		{
 			name:   "a copy of a late packet is a copy",
 			script: "A: 0-2 (3) 4 late:3 = 5! B: ack:5",
 			want:   "gap@3 out_of_order@3 mirror_duplicate@3",

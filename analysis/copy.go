@@ -98,12 +98,15 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	if q.pass > 0 && p.PSN == q.cur || s.copiesGoOn(r, p) {
 		return false // the resend pass goes on with it
 	}
+	if s.newestAgain(r, e, p) && !r.doubtGoesOn(e, p) {
+		return true
+	}
 	if r.peer == nil {
 		within := int64(copyWithin)
 		if p.ICRC == decode.ICRCBad && e.flags&seenBad == 0 {
 			within = copyWithinView // the same ICRC, and right before: rather a box between two taps than damage to a resend
 		}
-		return (gap <= within || r.newestAgain(e, p)) && !r.doubtGoesOn(e, p)
+		return gap <= within && !r.doubtGoesOn(e, p)
 	}
 	if gap <= copyWithin && !r.resendsHere(e, p) && !r.doubtGoesOn(e, p) {
 		return true
@@ -131,11 +134,43 @@ func (s *shard) tooSoonToResend(r *row, e *sighting, p *decode.Packet) bool {
 	return gap <= min(max(r.minRTT()/2, copyWithinView), copyAtMost)
 }
 
-// newestAgain reports whether the packet looks like the one that was sent last, and may
-// have passed soon behind it. Nobody can miss a packet yet behind which none has come.
-func (r *row) newestAgain(e *sighting, p *decode.Packet) bool {
+// newestAgain reports whether the packet looks like the one that was sent last, and passed
+// sooner behind it than it can have been sent again. Nobody can miss a packet yet behind which
+// none has come.
+func (s *shard) newestAgain(r *row, e *sighting, p *decode.Packet) bool {
 	q := &r.req
-	return p.PSN.Add(1) == q.cur && q.cur == q.high && e.frame() == q.lastFrame && r.atLeast(p, e.time) <= copyWithin
+	if e.frame() != q.lastFrame || q.cur != q.high && !r.doubled() {
+		return false
+	}
+	if q.rec != nil && (len(q.rec.tent) > 0 || s.mayBeDue(r, e, p)) || r.peer != nil && q.answered(p.PSN) {
+		return false
+	}
+	return r.atLeast(p, e.time) <= r.sentAgainBehind(e, p)
+}
+
+// mayBeDue reports whether a NAK came so lately that the packet, which looks like the one
+// seen, may be of the pass that it draws.
+func (s *shard) mayBeDue(r *row, e *sighting, p *decode.Packet) bool {
+	n := r.req.rec.lastNAK()
+	return n.set && (n.frame > e.frame() || !r.doubled() && n.time > p.Time-s.patience(r))
+}
+
+// sentAgainBehind returns how soon behind it the packet that was sent last may be sent again,
+// ns: only a timer has it so, which runs from the oldest one unanswered, or its refusal by a
+// receiver that is not ready.
+func (r *row) sentAgainBehind(e *sighting, p *decode.Packet) int64 {
+	q := &r.req
+	switch {
+	case r.doubled() && e.flags&seenCopied == 0:
+		return copyAtMost // here comes the second of them
+	case p.Op.Is(ib.AnsweredByRead | ib.IsAtomic):
+		return copyWithin // its answer may be amiss
+	case r.peer == nil && (p.Op.Is(ib.IsSend) || p.Op.Info().Headers&ib.HasImmDt != 0):
+		return copyWithin // nobody sees the refusal
+	case r.peer != nil && q.unaSet && q.una.Before(p.PSN), p.Op.Is(ib.IsFirst | ib.IsMiddle):
+		return copyAtMost // it would not come alone, or no timer runs out while a message is sent
+	}
+	return copyWithinView
 }
 
 // doubtGoesOn reports whether several packets in a row that are in doubt, or were taken
@@ -187,10 +222,33 @@ func (r *row) resendsHere(e *sighting, p *decode.Packet) bool {
 }
 
 // doubled reports whether frames of this row stand twice as a rule, which the first copy
-// does not show.
+// does not show: all in all, or of late.
 func (r *row) doubled() bool {
-	n := r.count.MirrorDuplicates
-	return n > 1 && n*3 >= r.count.Frames && (n > byChance || r.peer == nil || r.peer.count.MirrorDuplicates > 0 || r.peer.count.Frames <= byChance)
+	n, x := r.count.MirrorDuplicates, &r.twice
+	if n > 1 && n*3 >= r.count.Frames && (n > byChance || r.othersTwice()) {
+		return true
+	}
+	late := n - x.copies
+	return late > 2*byChance && late*3 >= r.count.Frames-x.frames && r.othersTwice()
+}
+
+// othersTwice reports whether frames of the other direction stand twice as well, or there are
+// too few of them to tell.
+func (r *row) othersTwice() bool {
+	g := r.peer
+	return g == nil || g.count.MirrorDuplicates > 0 || g.count.Frames <= byChance
+}
+
+// stretch is how many frames of a row, and copies among them, there were before they
+// began to stand twice as a rule, if they do.
+type stretch struct{ frames, copies int64 }
+
+// copied counts a copy, and begins the stretch anew where too few frames of it were copies.
+func (c *rowCount) copied(x *stretch) {
+	if 3*(c.MirrorDuplicates+1-x.copies) < c.Frames-x.frames {
+		*x = stretch{c.Frames - 1, c.MirrorDuplicates}
+	}
+	c.MirrorDuplicates++
 }
 
 // byChance is how many frames of a row may stand twice, and the other direction's none,
@@ -376,6 +434,9 @@ func (s *shard) responseTooSoon(g *row, e *sighting, p *decode.Packet) bool {
 			if out := g.rsp.outOfLine(e, p); out && rec.reads.standsAt(p.PSN) || rec.reads.served(r, p, out) {
 				return true // an answer to the READ once more would have come to it in order, and been asked for
 			}
+		}
+		if rec != nil && rec.reads.repeats(r, p) {
+			return true
 		}
 		if rec != nil && rec.duplicate != 0 && p.Time-rec.duplicate < r.reaction()+4*r.minRTT() {
 			return false

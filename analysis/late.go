@@ -162,9 +162,9 @@ func (s *shard) belated(r *row, p *decode.Packet, span int32) Verdict {
 		return 0
 	}
 	// Its PSN has passed, and is no hole of that time: a resend that was
-	// overtaken. Where frames stand twice as a rule and the first one fell out
-	// of the recent ones, it is rather a copy.
-	if e := q.recent.get(p.PSN); e != nil && e.id() != p.IPID || !r.doubled() {
+	// overtaken. Where frames stand twice as a rule, or some did and nothing has been
+	// sent again, and the first one fell out of the recent ones, it is rather a copy.
+	if e := q.recent.get(p.PSN); e != nil && e.id() != p.IPID || !r.doubled() && (q.pass > 0 || !r.bundle.copied) {
 		return s.belatedResend(r, p, span)
 	}
 	s.emit(Event{Kind: MirrorDuplicate, Count: 1, Flow: r.id, PSN: p.PSN, Time: p.Time, Frame: p.Frame})

@@ -16,6 +16,20 @@ func (rd *reads) standsAt(psn ib.PSN) bool {
 	return rd.lastPSN == psn || rd.amid && rd.lastPSN.After(psn)
 }
 
+// repeats reports whether a READ response is the newest once more, of an answer of several
+// packets, and comes before anything was asked for again: an answer goes on behind each of
+// them, and one that begins anew begins with the first.
+func (rd *reads) repeats(r *row, p *decode.Packet) bool {
+	if !p.Op.Is(ib.IsReadResponse) || p.Op.Is(ib.IsOnly) || rd.lastPSN != p.PSN || r.req.rec.lastResend > rd.lastResponse {
+		return false
+	}
+	within := int64(copyWithinView)
+	if r.peer.doubled() {
+		within = copyAtMost
+	}
+	return p.Time-rd.lastResponse <= within
+}
+
 // askedTwice reports whether a response was asked for more than once.
 func (rd *reads) askedTwice(psn ib.PSN) bool {
 	return slices.ContainsFunc(rd.list, func(e read) bool { return e.resent && e.has(psn) })

@@ -39,7 +39,8 @@ type row struct {
 	msn      uint32 // of the last ACK, while the row has no partner
 
 	count rowCount
-	dscps uint64 // a bit for each
+	twice stretch // where its frames stand twice
+	dscps uint64  // a bit for each
 	more  *rowMore
 	port  uint16 // UDP source port of the newest packet that has one
 	ports uint16 // how many there were, at most portsMax

@@ -199,7 +199,7 @@ func (s *shard) management(r *row, p *decode.Packet) Verdict {
 // tally counts a packet that has been judged.
 func (r *row) tally(p *decode.Packet, v Verdict) {
 	if v&Copy != 0 {
-		r.count.MirrorDuplicates++
+		r.count.copied(&r.twice)
 	} else {
 		r.countFirst(p)
 	}

@@ -328,6 +328,9 @@ func (c *candidate) settleDebt() {
 // the capture missed explains that.
 func (c *candidate) contradicted() bool { return c.struck > c.ahead }
 
+// clean reports whether the candidate fits all responses, whatever the capture missed.
+func (c *candidate) clean() bool { return c.struck+c.excused == 0 && c.row.peer == nil }
+
 // missedAtMost is how many PSNs a response may lie ahead of a row's requests
 // because the capture missed these, unless it has paused since.
 const missedAtMost = 16

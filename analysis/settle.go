@@ -91,14 +91,13 @@ func (c *candidate) fitsOthers(g *row) bool {
 // tells for which of the two. It does where only the other row may have one as well of which
 // the capture missed but so many requests.
 func (c *candidate) neededToo(g *row, missed int) bool {
-	clean := func(y candidate) bool { return y.struck+y.excused == 0 && y.row.peer == nil }
 	mayBe := func(z candidate) bool {
 		return z.row != c.row && z.row.peer == nil && !z.contradicted() && int(z.lacks) <= missed
 	}
 	only := c.within >= enough && !slices.ContainsFunc(g.cand, mayBe)
 	return c.ofAnother(g, func(x *row, y *candidate) bool {
-		return clean(*y) && !slices.ContainsFunc(x.cand, func(z candidate) bool {
-			return mayBe(z) && (clean(z) || only && z.excused == 0 && z.within >= enough)
+		return y.clean() && !slices.ContainsFunc(x.cand, func(z candidate) bool {
+			return mayBe(z) && (z.clean() || only && z.excused == 0 && z.within >= enough)
 		})
 	})
 }
@@ -343,7 +342,7 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	}
 	for _, l := range likenesses(&s.cfg.Limits) {
 		rs := b.assignment(gs, dir, l)
-		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) {
+		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) || strained(gs, rs) && fitAll(gs) {
 			continue
 		}
 		for i, r := range rs {
@@ -369,6 +368,45 @@ func keptBack(gs, partners []*row, same float64) bool {
 		}
 	}
 	return kept && (len(gs) == 1 || low == 0 || float64(high) > float64(low)*(1+same))
+}
+
+// strained reports whether some response does not fit, if these are the partners of the rows.
+func strained(gs, partners []*row) bool {
+	for i, g := range gs {
+		if !g.candidate(partners[i]).clean() {
+			return true
+		}
+	}
+	return false
+}
+
+// fitAll reports whether the rows may have partners, each its own, such that all responses
+// fit: then no times make up for some that do not.
+func fitAll(gs []*row) bool {
+	taken := map[*row]*row{} // by whom
+	for _, g := range gs {
+		if !g.finds(taken, map[*row]bool{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// finds looks for a partner of the row that nothing contradicts, if need be one that another row
+// leaves to it for one it has not tried yet.
+func (g *row) finds(taken map[*row]*row, tried map[*row]bool) bool {
+	for i := range g.cand {
+		c := &g.cand[i]
+		if !c.clean() || tried[c.row] {
+			continue
+		}
+		tried[c.row] = true
+		if by := taken[c.row]; by == nil || by.finds(taken, tried) {
+			taken[c.row] = g
+			return true
+		}
+	}
+	return false
 }
 
 // assignment returns the partners of the rows by time, or nil. The round trip is

@@ -414,7 +414,7 @@ func (g *row) finds(taken map[*row]*row, tried map[*row]bool) bool {
 // first row may have.
 func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 	if rtt := b.minRTT[1-dir]; rtt > 0 {
-		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) {
+		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) && !closerTogether(gs, rs, l) {
 			return rs
 		}
 		return nil
@@ -440,6 +440,31 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 		return nil
 	}
 	return found
+}
+
+// closerTogether reports whether the round trips of other partners of the rows are more
+// alike than theirs: the one that is known may be that of answers which were kept back for
+// a shorter time, or not at all.
+func closerTogether(gs, partners []*row, l likeness) bool {
+	own := spread(gs, partners, l)
+	for i := range gs[0].cand {
+		rs := closest(gs, float64(l.of(&gs[0].cand[i])), l)
+		if !slices.Equal(rs, partners) && !slices.Contains(distinct(slices.Clone(rs)), nil) && spread(gs, rs, l) < own {
+			return true
+		}
+	}
+	return false
+}
+
+// spread is how far apart, as a share, the round trips of the rows lie if these are their
+// partners.
+func spread(gs, partners []*row, l likeness) float64 {
+	low, high := int64(math.MaxInt64), int64(0)
+	for i, g := range gs {
+		took := l.of(g.candidate(partners[i]))
+		low, high = min(low, took), max(high, took)
+	}
+	return float64(high)/float64(low) - 1
 }
 
 // closest returns, for each row, the candidate whose round trip lies closest to rtt;

@@ -48,6 +48,15 @@ func TestQueuePairsAlikeThatWereMispaired(t *testing.T) {
 	}
 }
 
+// TestTimesThatAnotherTellsWrongly plays one of them without its end, where nothing but
+// times tells: those like the round trip that a NAK has shown lie farther apart than those
+// of the true partners, whose ACKs are all kept back as long.
+func TestTimesThatAnotherTellsWrongly(t *testing.T) {
+	s := alikeOf("faulty", 910230)
+	s.Tap = s.Tap.Between(0, 1100*us)
+	allPaired(t, "faulty 910230, cut off", scored(t, 910230, s), 8)
+}
+
 // alikeOf draws a scenario of a kind with queue pairs alike.
 func alikeOf(kind string, seed uint64) *synth.Scenario {
 	s := kinds[kind](newDraw(seed), seed)

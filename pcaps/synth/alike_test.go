@@ -53,7 +53,7 @@ func TestQueuePairsAlikeThatWereMispaired(t *testing.T) {
 // of the true partners, whose ACKs are all kept back as long.
 func TestTimesThatAnotherTellsWrongly(t *testing.T) {
 	s := alikeOf("faulty", 910230)
-	s.Tap = s.Tap.Between(0, 1100*us)
+	s.Tap = s.Tap.Between(0, 1120*us)
 	allPaired(t, "faulty 910230, cut off", scored(t, 910230, s), 8)
 }
 

@@ -84,6 +84,17 @@ func TestQueuePairsAlikeInOddCaptures(t *testing.T) {
 	}
 }
 
+// TestPausesShorterThanSilences plays queue pairs alike over a pause in which each of them
+// sent more than a capture that lacks a few packets does, too short to be taken for one:
+// the one that an answer behind it ran far ahead of may still be its partner.
+func TestPausesShorterThanSilences(t *testing.T) {
+	s := draw.faulty(newDraw(9310143), 9310143)
+	beside(9310143).alike(s)
+	capturing(9310143).oddBy(s, "breaks")
+	s.Network.RoCEv1 = true
+	allPaired(t, "faulty alike 9310143", scored(t, 9310143, s), 8)
+}
+
 // TestPausesThatHoldAResend plays a pause in which a queue pair sends, is refused and goes
 // back, so that what it sends again seems to be sent only then, behind answers to it: that
 // does not make the queue pair alike the one that was answered.

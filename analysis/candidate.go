@@ -451,11 +451,14 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 }
 
 // passedLongAgo reports whether what an ACK names, in a hole of the row's requests, passed
-// so long ago that it would have been acknowledged by now: what follows did.
+// so long ago that it would have been acknowledged by now: what follows did, and the row has
+// not gone back to it since.
 func (r *row) passedLongAgo(p *decode.Packet) bool {
-	log := r.win.log
+	log, long := r.win.log, max(unseenRTT, r.bundle.longest(r))
 	i := slices.IndexFunc(log, func(m message) bool { return m.start.After(p.PSN) })
-	return i > 0 && r.atLeast(p, log[i].time) > max(unseenRTT, r.bundle.longest(r))
+	return i > 0 && r.atLeast(p, log[i].time) > long && !slices.ContainsFunc(r.win.repeats, func(x repeat) bool {
+		return !p.PSN.Before(x.psn) && r.atLeast(p, x.last) <= long
+	})
 }
 
 // countsAlike reports whether the message counts of both ends still differ by

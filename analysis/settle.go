@@ -104,11 +104,15 @@ func (c *candidate) neededToo(g *row, missed int) bool {
 
 // shows reports whether enough responses fitted the candidate to pair the two where it
 // is the last one left: one among the requests in view does where it came as soon as
-// answers do and not far sooner, and no other row may have asked for it unseen.
+// answers do and not far sooner, and no other row may have asked for it unseen. None do
+// where all came far later than others, to what was sent once.
 func (c *candidate) shows(g *row) bool {
 	b, dir := c.row.bundle, c.row.dir
 	early := b.rtts[dir] >= enough && c.quickest > 0 && 2*(c.quickest+g.noise()) < b.minRTT[dir]
 	late := c.quickest > max(leastSilence, b.longest(c.row)) && len(c.row.win.repeats) == 0
+	if late && b.rtts[dir] >= enough {
+		return false
+	}
 	return c.within >= enough || c.within > 0 && !late && !early && !g.mayAnswerUnseen()
 }
 

@@ -40,6 +40,7 @@ type candidate struct {
 	excused         uint8 // how many responses did that
 	since           uint8 // how many named the end of a message that passed behind the last silence
 	kept            bool
+	far             bool // a response named what the row was far from having asked for: owed
 }
 
 // match looks for the row whose requests the response in g answers. It pairs
@@ -48,12 +49,16 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	g.hearMSN(p)
 	g.hearAnswer(p)
 	b := g.bundle
-	fit := g.cand[:0]
+	fit, before := g.cand[:0], g.far
 	for _, c := range g.cand {
-		if c.stays(g, p, s.cfg.Limits.PeerMissed) {
+		switch {
+		case c.stays(g, p, s.cfg.Limits.PeerMissed):
 			fit = append(fit, c)
+		case c.far:
+			g.far = append(g.far, c)
 		}
 	}
+	fit = g.comeBack(fit, before, p, s.cfg.Limits.PeerMissed)
 	if g.cand != nil && len(fit) == 1 && len(g.cand) > 1 {
 		fit[0].agreed = 0 // alone from now on
 	}
@@ -62,6 +67,9 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	for _, r := range slices.Backward(b.asking[1-g.dir]) {
 		if !anew && r.win.number <= g.looked {
 			break // they stand in the order of their first request
+		}
+		if slices.ContainsFunc(g.far, func(c candidate) bool { return c.row == r }) {
+			continue
 		}
 		if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
 			c.compareEarlier(g)
@@ -77,6 +85,30 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		}
 	}
 	s.narrow(g, fit, p)
+}
+
+// comeBack adds the candidates that some response before ruled out, as they were far from
+// having asked for it, where they left that out since: the capture did not hold it.
+func (g *row) comeBack(fit, far []candidate, p *decode.Packet, missed int) []candidate {
+	if len(far) == 0 {
+		return fit
+	}
+	left := slices.Clone(g.far[len(far):])
+	for _, c := range far {
+		switch w := &c.row.win; {
+		case c.row.peer != nil:
+		case !c.owed.Before(w.high): // it has not gone on
+			c.owed = p.PSN
+			left = append(left, c)
+		case w.find(c.owed) == nil && len(w.log) > 0 && !c.owed.Before(w.log[0].start):
+			c.far, c.owes = false, false
+			if c.stays(g, p, missed) {
+				fit = append(fit, c)
+			}
+		}
+	}
+	g.far = left
+	return fit
 }
 
 // arrived is the newest PSN of what a response says has arrived; what a NAK names has not.
@@ -277,7 +309,11 @@ func (c *candidate) stays(g *row, p *decode.Packet, missed int) bool {
 		c.excused = inc(c.excused)
 		return true
 	}
-	if ahead >= missedAtMost && !r.silentSince() || ahead > 1<<16 || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
+	if ahead >= missedAtMost && ahead <= 1<<16 && !r.silentSince() {
+		c.owed, c.far = p.PSN, true
+		return false
+	}
+	if ahead > 1<<16 || r.win.first.Sub(p.PSN) > beforeCapture || -ahead > 1<<16 {
 		return false
 	}
 	c.struck = inc(c.struck)
@@ -327,6 +363,9 @@ func (c *candidate) settleDebt() {
 // contradicted reports whether some response did not fit the candidate, and nothing that
 // the capture missed explains that.
 func (c *candidate) contradicted() bool { return c.struck > c.ahead }
+
+// clean reports whether the candidate fits all responses, whatever the capture missed.
+func (c *candidate) clean() bool { return c.struck+c.excused == 0 && c.row.peer == nil }
 
 // missedAtMost is how many PSNs a response may lie ahead of a row's requests
 // because the capture missed these, unless it has paused since.
@@ -412,11 +451,14 @@ func (c *candidate) fits(g *row, p *decode.Packet) bool {
 }
 
 // passedLongAgo reports whether what an ACK names, in a hole of the row's requests, passed
-// so long ago that it would have been acknowledged by now: what follows did.
+// so long ago that it would have been acknowledged by now: what follows did, and the row has
+// not gone back to it since.
 func (r *row) passedLongAgo(p *decode.Packet) bool {
-	log := r.win.log
+	log, long := r.win.log, max(unseenRTT, r.bundle.longest(r))
 	i := slices.IndexFunc(log, func(m message) bool { return m.start.After(p.PSN) })
-	return i > 0 && r.atLeast(p, log[i].time) > max(unseenRTT, r.bundle.longest(r))
+	return i > 0 && r.atLeast(p, log[i].time) > long && !slices.ContainsFunc(r.win.repeats, func(x repeat) bool {
+		return !p.PSN.Before(x.psn) && r.atLeast(p, x.last) <= long
+	})
 }
 
 // countsAlike reports whether the message counts of both ends still differ by
@@ -430,7 +472,7 @@ func (c *candidate) countsAlike(d, gaps uint32) bool {
 
 func (r *row) forgetCandidates() {
 	if r.cand != nil {
-		r.cand = nil
+		r.cand, r.far = nil, nil
 		r.bundle.unsure--
 	}
 }

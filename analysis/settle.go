@@ -91,25 +91,28 @@ func (c *candidate) fitsOthers(g *row) bool {
 // tells for which of the two. It does where only the other row may have one as well of which
 // the capture missed but so many requests.
 func (c *candidate) neededToo(g *row, missed int) bool {
-	clean := func(y candidate) bool { return y.struck+y.excused == 0 && y.row.peer == nil }
 	mayBe := func(z candidate) bool {
 		return z.row != c.row && z.row.peer == nil && !z.contradicted() && int(z.lacks) <= missed
 	}
 	only := c.within >= enough && !slices.ContainsFunc(g.cand, mayBe)
 	return c.ofAnother(g, func(x *row, y *candidate) bool {
-		return clean(*y) && !slices.ContainsFunc(x.cand, func(z candidate) bool {
-			return mayBe(z) && (clean(z) || only && z.excused == 0 && z.within >= enough)
+		return y.clean() && !slices.ContainsFunc(x.cand, func(z candidate) bool {
+			return mayBe(z) && (z.clean() || only && z.excused == 0 && z.within >= enough)
 		})
 	})
 }
 
 // shows reports whether enough responses fitted the candidate to pair the two where it
 // is the last one left: one among the requests in view does where it came as soon as
-// answers do and not far sooner, and no other row may have asked for it unseen.
+// answers do and not far sooner, and no other row may have asked for it unseen. None do
+// where all came far later than others, to what was sent once.
 func (c *candidate) shows(g *row) bool {
 	b, dir := c.row.bundle, c.row.dir
 	early := b.rtts[dir] >= enough && c.quickest > 0 && 2*(c.quickest+g.noise()) < b.minRTT[dir]
 	late := c.quickest > max(leastSilence, b.longest(c.row)) && len(c.row.win.repeats) == 0
+	if late && b.rtts[dir] >= enough {
+		return false
+	}
 	return c.within >= enough || c.within > 0 && !late && !early && !g.mayAnswerUnseen()
 }
 
@@ -343,7 +346,7 @@ func (s *shard) settleByTime(b *bundle, dir uint8) bool {
 	}
 	for _, l := range likenesses(&s.cfg.Limits) {
 		rs := b.assignment(gs, dir, l)
-		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) {
+		if rs == nil || !l.alone && keptBack(gs, rs, s.cfg.Limits.PeerSame) || strained(gs, rs) && fitAll(gs) {
 			continue
 		}
 		for i, r := range rs {
@@ -371,12 +374,51 @@ func keptBack(gs, partners []*row, same float64) bool {
 	return kept && (len(gs) == 1 || low == 0 || float64(high) > float64(low)*(1+same))
 }
 
+// strained reports whether some response does not fit, if these are the partners of the rows.
+func strained(gs, partners []*row) bool {
+	for i, g := range gs {
+		if !g.candidate(partners[i]).clean() {
+			return true
+		}
+	}
+	return false
+}
+
+// fitAll reports whether the rows may have partners, each its own, such that all responses
+// fit: then no times make up for some that do not.
+func fitAll(gs []*row) bool {
+	taken := map[*row]*row{} // by whom
+	for _, g := range gs {
+		if !g.finds(taken, map[*row]bool{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// finds looks for a partner of the row that nothing contradicts, if need be one that another row
+// leaves to it for one it has not tried yet.
+func (g *row) finds(taken map[*row]*row, tried map[*row]bool) bool {
+	for i := range g.cand {
+		c := &g.cand[i]
+		if !c.clean() || tried[c.row] {
+			continue
+		}
+		tried[c.row] = true
+		if by := taken[c.row]; by == nil || by.finds(taken, tried) {
+			taken[c.row] = g
+			return true
+		}
+	}
+	return false
+}
+
 // assignment returns the partners of the rows by time, or nil. The round trip is
 // that of rows which are paired; where there are none, one of those that the
 // first row may have.
 func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 	if rtt := b.minRTT[1-dir]; rtt > 0 {
-		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) {
+		if rs := distinct(partners(gs, float64(rtt), l)); !slices.Contains(rs, nil) && !closerTogether(gs, rs, l) {
 			return rs
 		}
 		return nil
@@ -402,6 +444,31 @@ func (b *bundle) assignment(gs []*row, dir uint8, l likeness) []*row {
 		return nil
 	}
 	return found
+}
+
+// closerTogether reports whether the round trips of other partners of the rows are more
+// alike than theirs: the one that is known may be that of answers which were kept back for
+// a shorter time, or not at all.
+func closerTogether(gs, partners []*row, l likeness) bool {
+	own := spread(gs, partners, l)
+	for i := range gs[0].cand {
+		rs := closest(gs, float64(l.of(&gs[0].cand[i])), l)
+		if !slices.Equal(rs, partners) && !slices.Contains(distinct(slices.Clone(rs)), nil) && spread(gs, rs, l) < own {
+			return true
+		}
+	}
+	return false
+}
+
+// spread is how far apart, as a share, the round trips of the rows lie if these are their
+// partners.
+func spread(gs, partners []*row, l likeness) float64 {
+	low, high := int64(math.MaxInt64), int64(0)
+	for i, g := range gs {
+		took := l.of(g.candidate(partners[i]))
+		low, high = min(low, took), max(high, took)
+	}
+	return float64(high)/float64(low) - 1
 }
 
 // closest returns, for each row, the candidate whose round trip lies closest to rtt;

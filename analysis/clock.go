@@ -97,10 +97,7 @@ func (c *clock) end() {
 
 // noise is by how much the time between two frames may be wrong, ns; 0 not at all.
 func (c *clock) noise() int64 {
-	noise := int64(0)
-	if c.ticks() {
-		noise = c.tick
-	}
+	noise := c.knownTick()
 	switch {
 	case !c.batches:
 		return noise
@@ -110,12 +107,38 @@ func (c *clock) noise() int64 {
 	return max(noise, c.spacing)
 }
 
-// ticks reports whether the tick is known. That n steps are all multiples of what the
-// first of them is a multiple of has a chance of one in tick to the n-1, so that a coarse
-// clock shows itself within a few: a short capture holds no more of its times.
-func (c *clock) ticks() bool {
+// knownTick is the tick of the clock, ns, as far as it is known. Where all steps are
+// multiples of the first one's divisor by chance, that has a chance of one in it to the
+// others, so that a coarse clock shows itself within a few: a short capture holds no more
+// times. Then it is no other than a power of ten, by which most are coarser than one that
+// ticks in ns or µs anyhow.
+func (c *clock) knownTick() int64 {
 	steps := c.lots - 1
-	return steps >= c.limits.ClockSteps || c.tick > 1 && (steps-1)*(bits.Len64(uint64(c.tick))-1) >= c.limits.ClockSteps
+	if steps >= c.limits.ClockSteps {
+		return c.tick
+	}
+	for tick := powerOfTen(c.tick); tick > 1; tick /= 10 {
+		coarser := tick
+		if tick > 1000 {
+			coarser /= 1000
+		}
+		if unlikely(steps-1, tick) >= c.limits.ClockSteps && unlikely(steps-1, coarser) >= c.limits.ClockSteps/4 {
+			return tick
+		}
+	}
+	return 0
+}
+
+// unlikely is how unlikely it is, in bits, that so many times are multiples of a tick by chance.
+func unlikely(n int, tick int64) int { return n * (bits.Len64(uint64(tick)) - 1) }
+
+// powerOfTen returns the largest power of ten that divides n.
+func powerOfTen(n int64) int64 {
+	p := int64(1)
+	for n > 0 && n%(10*p) == 0 && p < 1e9 {
+		p *= 10
+	}
+	return p
 }
 
 // learn notes what is known of the noise from a frame on, where that is news: the tick

@@ -167,8 +167,8 @@ func (r *row) sentAgainBehind(e *sighting, p *decode.Packet) int64 {
 		return copyWithin // its answer may be amiss
 	case r.peer == nil && (p.Op.Is(ib.IsSend) || p.Op.Info().Headers&ib.HasImmDt != 0):
 		return copyWithin // nobody sees the refusal
-	case r.peer != nil && q.unaSet && q.una.Before(p.PSN), p.Op.Is(ib.IsFirst | ib.IsMiddle):
-		return copyAtMost // it would not come alone, or no timer runs out while a message is sent
+	case r.peer != nil && q.unaSet && q.una.Before(p.PSN):
+		return copyAtMost // it would not come alone
 	}
 	return copyWithinView
 }

@@ -80,9 +80,13 @@ func (s *shard) cover(r *row, end ib.PSN, p *decode.Packet) {
 // beyond handles an answer to requests that the tap has not seen.
 func (s *shard) beyond(r *row, end ib.PSN, p *decode.Packet) ib.PSN {
 	q := &r.req
-	if !q.known && p.Op.Is(ib.IsReadResponse) {
-		// The READ's length was not known; its responses tell it.
-		q.high, q.cur = end, end
+	if q.known || !p.Op.Is(ib.IsReadResponse) {
+		return end
+	}
+	if e, by := r.measured(); e != nil {
+		q.reaches(e.start, by)
+	} else {
+		q.high, q.cur = end, end // the READ's length was not known; its responses tell it
 	}
 	return end
 }

@@ -7,6 +7,18 @@ import "testing"
 func TestRequestsBehindTheirAnswers(t *testing.T) {
 	playScenes(t, []scene{
 		{
+			name:   "a READ whose answer passed before it is no longer than that answer, so that the next one is sent for the first time",
+			script: "B: resp:0-2 resp:3-5 A: read:0x3 read:3x3 B: rfirst:6 A: read:6x3 B: rmid:7 rlast:8 A: 9! B: ack:9",
+			want:   "",
+			cold:   true,
+		},
+		{
+			name:   "so are those behind it",
+			script: "B: resp:3-5 A: read:3x3 B: resp:6-8 A: read:6x3 B: rfirst:9 A: read:9x3 B: rmid:10 rlast:11 A: 12! B: ack:12",
+			want:   "answered_first@9",
+			cold:   true,
+		},
+		{
 			name:   "an acknowledgement covers what passes behind it",
 			script: "A: 0-2! B: ack:2 A: 3 B: ack:5 A: 4-5! 6! B: ack:6",
 			want:   "answered_first@4-5",

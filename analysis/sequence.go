@@ -226,17 +226,30 @@ func (s *shard) advance(r *row, p *decode.Packet, span int32, known bool) Verdic
 // shown itself since. However long the READ, a message has begun behind it that the packet is
 // amid.
 func (r *row) behindRead(p *decode.Packet) ib.PSN {
-	q := &r.req
-	if list := q.rec.reads.list; len(list) > 0 {
-		e := &list[len(list)-1]
-		if end, ok := e.endBy(r.readMTU()); ok && e.start.Add(1) == q.high && !end.After(p.PSN) {
-			return end
-		}
+	if e, end := r.measured(); e != nil && !end.After(p.PSN) {
+		return end
 	}
 	if p.Op.Is(ib.IsMiddle | ib.IsLast) {
 		return p.PSN.Add(-1)
 	}
 	return p.PSN
+}
+
+// measured returns the READ that is the last request so far, and where its answer ends: its
+// length was not known when it passed, and is by the path MTU that has shown itself since.
+func (r *row) measured() (*read, ib.PSN) {
+	q := &r.req
+	if q.known || q.rec == nil {
+		return nil, 0
+	}
+	list := q.rec.reads.list
+	for i := len(list) - 1; i >= 0; i-- {
+		e := &list[i]
+		if end, ok := e.endBy(r.readMTU()); ok && e.start.Add(1) == q.high {
+			return e, end
+		}
+	}
+	return nil, 0
 }
 
 // answered reports whether an answer to the request, or to one behind it, has passed.

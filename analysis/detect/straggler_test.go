@@ -177,6 +177,25 @@ func TestSlowAnswersOfOneHostToAll(t *testing.T) {
 	}
 }
 
+// writeAnswered sends a WRITE on the queue pair between two hosts that is answered after a time.
+func (w *wire) writeAnswered(src, dst byte, psn ib.PSN, after int64) {
+	p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: psn, ext: reth(1, 2, 64), payload: 64}
+	w.send(p)
+	w.wait(after)
+	w.answer(dst, src, 0x10000|p.qp, psn, 0x1F)
+}
+
+// stragglers returns the hosts found to be some, one behind the other.
+func stragglers(t *testing.T, w *wire) (found string) {
+	t.Helper()
+	for _, f := range findings(t, w).Findings {
+		if f.Rule == "straggler.host" {
+			found += f.Host
+		}
+	}
+	return found
+}
+
 // TestSlowGroupsAreNoStragglers has five hosts write to each other, and beside them a
 // group of two or three. It is slow as a whole, as another kind of host or tenant is, or one
 // host of it alone.
@@ -200,20 +219,11 @@ func TestSlowGroupsAreNoStragglers(t *testing.T) {
 					if src == dst || (src > 5) != (dst > 5) {
 						continue
 					}
-					p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: i, ext: reth(1, 2, 64), payload: 64}
-					w.send(p)
-					w.wait(2*usec + 100*usec*oneIf(test.slow(dst)))
-					w.answer(dst, src, 0x10000|p.qp, p.psn, 0x1F)
+					w.writeAnswered(src, dst, i, 2*usec+100*usec*oneIf(test.slow(dst)))
 				}
 			}
 		}
-		found := ""
-		for _, f := range findings(t, w).Findings {
-			if f.Rule == "straggler.host" {
-				found += f.Host
-			}
-		}
-		if found != test.want {
+		if found := stragglers(t, w); found != test.want {
 			t.Errorf("%s: found %q", test.desc, found)
 		}
 	}
@@ -231,19 +241,10 @@ func TestHalfOfTheHostsAreNoStragglers(t *testing.T) {
 		for i := range ib.PSN(30) {
 			for src := byte(1); src <= 2*test.pairs; src++ {
 				dst := (src - 1) ^ 1 + 1
-				p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: i, ext: reth(1, 2, 64), payload: 64}
-				w.send(p)
-				w.wait(2*usec + 100*usec*oneIf(dst%2 == 0 && dst <= 2*test.slow))
-				w.answer(dst, src, 0x10000|p.qp, p.psn, 0x1F)
+				w.writeAnswered(src, dst, i, 2*usec+100*usec*oneIf(dst%2 == 0 && dst <= 2*test.slow))
 			}
 		}
-		found := ""
-		for _, f := range findings(t, w).Findings {
-			if f.Rule == "straggler.host" {
-				found += f.Host
-			}
-		}
-		if found != test.want {
+		if found := stragglers(t, w); found != test.want {
 			t.Errorf("%d slow in %d pairs: found %q, want %q", test.slow, test.pairs, found, test.want)
 		}
 	}
@@ -256,10 +257,7 @@ func TestAStragglerByACoarseClock(t *testing.T) {
 		w := newWire()
 		for i := range int64(3000) {
 			src, dst := byte(1+i%8), byte(1+(i+1+i/8%7)%8)
-			p := packet{src: src, dst: dst, op: writeOnly, qp: uint32(src)<<8 | uint32(dst), psn: ib.PSN(i / 56), ext: reth(1, 2, 64), payload: 64}
-			w.send(p)
-			w.wait(2*usec + 4*usec*oneIf(dst == 5))
-			w.answer(dst, src, 0x10000|p.qp, p.psn, 0x1F)
+			w.writeAnswered(src, dst, ib.PSN(i/56), 2*usec+4*usec*oneIf(dst == 5))
 			w.wait(i * 7919 % 10_000)
 		}
 		w.ticks(tick)

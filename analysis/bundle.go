@@ -48,9 +48,10 @@ type bundle struct {
 	conns  []conn   // what CM said, oldest first, at most connsMax
 	held   []heldPacket
 	early  []earlyNAK
-	unsure int   // rows whose responses may answer several rows
-	copied bool  // a frame stood there twice
-	newest int64 // time of the latest packet, either way
+	unsure int                  // rows whose responses may answer several rows
+	far    map[*row][]candidate // of these, those ruled out as they were far from having asked for what one named
+	copied bool                 // a frame stood there twice
+	newest int64                // time of the latest packet, either way
 	// resumed is when the last silence between the two hosts ended that was longer
 	// than a round trip, so that nothing was under way; 0 there was none.
 	resumed  int64

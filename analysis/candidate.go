@@ -49,16 +49,20 @@ func (s *shard) match(g *row, p *decode.Packet) {
 	g.hearMSN(p)
 	g.hearAnswer(p)
 	b := g.bundle
-	fit, before := g.cand[:0], g.far
+	fit, before := g.cand[:0], b.far[g]
+	var far []candidate
 	for _, c := range g.cand {
 		switch {
 		case c.stays(g, p, s.cfg.Limits.PeerMissed):
 			fit = append(fit, c)
 		case c.far:
-			g.far = append(g.far, c)
+			far = append(far, c)
 		}
 	}
-	fit = g.comeBack(fit, before, p, s.cfg.Limits.PeerMissed)
+	if len(before) > 0 {
+		fit, far = g.comeBack(fit, before, far, p, s.cfg.Limits.PeerMissed)
+	}
+	b.keepFar(g, far)
 	if g.cand != nil && len(fit) == 1 && len(g.cand) > 1 {
 		fit[0].agreed = 0 // alone from now on
 	}
@@ -68,7 +72,7 @@ func (s *shard) match(g *row, p *decode.Packet) {
 		if !anew && r.win.number <= g.looked {
 			break // they stand in the order of their first request
 		}
-		if slices.ContainsFunc(g.far, func(c candidate) bool { return c.row == r }) {
+		if slices.ContainsFunc(far, func(c candidate) bool { return c.row == r }) {
 			continue
 		}
 		if c := (candidate{row: r}); c.stays(g, p, s.cfg.Limits.PeerMissed) {
@@ -88,18 +92,15 @@ func (s *shard) match(g *row, p *decode.Packet) {
 }
 
 // comeBack adds the candidates that some response before ruled out, as they were far from
-// having asked for it, where they left that out since: the capture did not hold it.
-func (g *row) comeBack(fit, far []candidate, p *decode.Packet, missed int) []candidate {
-	if len(far) == 0 {
-		return fit
-	}
-	left := slices.Clone(g.far[len(far):])
-	for _, c := range far {
+// having asked for it, where they left that out since: the capture did not hold it. Those
+// that have not gone on stay far.
+func (g *row) comeBack(fit, before, far []candidate, p *decode.Packet, missed int) (fits, still []candidate) {
+	for _, c := range before {
 		switch w := &c.row.win; {
 		case c.row.peer != nil:
 		case !c.owed.Before(w.high): // it has not gone on
 			c.owed = p.PSN
-			left = append(left, c)
+			far = append(far, c)
 		case w.find(c.owed) == nil && len(w.log) > 0 && !c.owed.Before(w.log[0].start):
 			c.far, c.owes = false, false
 			if c.stays(g, p, missed) {
@@ -107,8 +108,20 @@ func (g *row) comeBack(fit, far []candidate, p *decode.Packet, missed int) []can
 			}
 		}
 	}
-	g.far = left
-	return fit
+	return fit, far
+}
+
+// keepFar keeps the candidates of a row that are ruled out as they are far from having asked
+// for what a response named.
+func (b *bundle) keepFar(g *row, far []candidate) {
+	switch {
+	case len(far) > 0 && b.far == nil:
+		b.far = map[*row][]candidate{g: far}
+	case len(far) > 0:
+		b.far[g] = far
+	case b.far != nil:
+		delete(b.far, g)
+	}
 }
 
 // arrived is the newest PSN of what a response says has arrived; what a NAK names has not.
@@ -472,7 +485,8 @@ func (c *candidate) countsAlike(d, gaps uint32) bool {
 
 func (r *row) forgetCandidates() {
 	if r.cand != nil {
-		r.cand, r.far = nil, nil
+		r.cand = nil
 		r.bundle.unsure--
 	}
+	delete(r.bundle.far, r)
 }

@@ -50,7 +50,6 @@ type row struct {
 	rsp    responses
 	cnp    *sighting   // the last CNP; nil while there was none
 	cand   []candidate // rows that the responses here may answer, while several may
-	far    []candidate // those ruled out as they were far from having asked for what one named
 	tries  uint32      // searches for them
 	looked uint32      // number of the newest row at the last search
 	// named is what had arrived by the last response while the row had no partner, and

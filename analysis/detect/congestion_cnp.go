@@ -34,8 +34,8 @@ func (v *congestionView) withoutCE(c *analysis.Config) []report.Finding {
 				f.Not += " So few, or among so many NAKs, they may stand near one by chance, and their marks be set behind the tap."
 			}
 			if missed := total(v.rows[g.key.back()], func(f *report.Flow) int64 { return f.NotCaptured + f.ResponseNotCaptured }); missed > 0 {
-				f.Severity, f.Confidence = report.Info, report.Possible
-				f.Not += fmt.Sprintf(" But %s of that data not captured, and may have been marked.", report.CountedWere(missed, "packet"))
+				f.Severity = report.Info
+				doubt(&f, fmt.Sprintf("%s of that data not captured, and may have been marked.", report.CountedWere(missed, "packet")))
 			}
 			f.Advice = "Look for the loss behind the NAKs first. On " + g.key.dst + " roce_slow_restart_cnps counts such CNPs; np_ecn_marked_roce_packets of " + g.key.src + " should stand still."
 		} else {

@@ -86,6 +86,16 @@ func byName(r *report.Report) named {
 	return out
 }
 
+// namesIn is byName for who looks up what some tables of a section tell of; nil where that is nothing.
+func namesIn(r *report.Report, section string, tables ...string) named {
+	for _, t := range tables {
+		if len(r.Rows(section, t)) > 0 {
+			return byName(r)
+		}
+	}
+	return nil
+}
+
 // nameOf reads the name of a row from the first cells of a key.
 func nameOf(key []string) report.FlowRef {
 	qp, _ := strconv.ParseUint(key[2], 0, 32)

@@ -13,7 +13,7 @@ const nakFilter = "infiniband.aeth.syndrome.opcode == 3"
 
 func judgeLoss(r *report.Report, c *analysis.Config) []report.Finding {
 	dropSharedDatagrams(r)
-	flows := byName(r)
+	flows := namesIn(r, "loss", "late", "open")
 	late := flows.tableOf(r, "loss", "late")
 	var up, down, acks, datagrams []report.Finding
 	for i := range r.Flows {

@@ -82,8 +82,7 @@ func lossUnrecovered(f *report.Flow, row report.Row, silence int64, lacks bool) 
 		openWords(f, row), report.Counted(row.Values[2], "request"), report.Duration(silence))
 	out.Not = "Not the end of the capture, and not a slow repair: a NAK is served within a round trip."
 	if lacks {
-		out.Confidence = report.Possible
-		out.Not += " But the capture missed runs of packets between the two hosts from then on (capture.missed): the repair, and all behind it, may be among them."
+		doubt(&out, "the capture missed runs of packets between the two hosts from then on (capture.missed): the repair, and all behind it, may be among them.")
 	}
 	out.Advice = fmt.Sprintf("Look at the completion errors and the log of %s at that time: its queue pair failed, or all it sends is lost before the tap. "+
 		"Check the link and the routes between the two; `rdma statistic` of %s counts local_ack_timeout_err if it still tries.", f.Src, f.Src)

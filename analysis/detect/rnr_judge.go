@@ -13,7 +13,7 @@ import (
 const rnrFilter = "infiniband.aeth.syndrome.opcode == 1"
 
 func judgeRNR(r *report.Report, c *analysis.Config) []report.Finding {
-	flows := byName(r)
+	flows := namesIn(r, "rnr", "stalls", "open")
 	codes, longest := map[*report.Flow][]int{}, map[*report.Flow]int64{}
 	for f, rows := range flows.tableOf(r, "rnr", "stalls") {
 		for _, row := range rows {
@@ -145,8 +145,7 @@ func gaveUpWaiting(f *report.Flow, row *report.Row, end, retries int64) report.F
 	}
 	switch {
 	case retries == forEver:
-		out.Confidence = report.Possible
-		out.Not += " But by connection management it should try for ever, so that another fault may have ended it."
+		doubt(&out, "by connection management it should try for ever, so that another fault may have ended it.")
 	case retries > 0 && tries > retries:
 		out.Confidence = report.Certain
 		out.Not += fmt.Sprintf(" By connection management it has %s.", report.Counted(retries, "retry"))

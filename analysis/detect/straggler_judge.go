@@ -209,23 +209,21 @@ func askers(flows []*report.Flow, least int64) (n int, all bool) {
 // medianWithout returns the upper median of the others: of sorted values without
 // one of them.
 func medianWithout(sorted []int64, own int64) int64 {
-	at, _ := slices.BinarySearch(sorted, own)
-	mid := (len(sorted) - 1) / 2
-	if mid >= at {
-		mid++
-	}
-	return sorted[mid]
+	return without(sorted, own, (len(sorted)-1)/2)
 }
 
 // quarterWithout returns what no more than a quarter of the others exceed: of sorted
 // values without one of them.
 func quarterWithout(sorted []int64, own int64) int64 {
-	at, _ := slices.BinarySearch(sorted, own)
-	quarter := (3*(len(sorted)-1)+3)/4 - 1
-	if quarter >= at {
-		quarter++
+	return without(sorted, own, (3*(len(sorted)-1)+3)/4-1)
+}
+
+// without returns the value at a place among sorted ones that lack one of them.
+func without(sorted []int64, own int64, place int) int64 {
+	if at, _ := slices.BinarySearch(sorted, own); place >= at {
+		place++
 	}
-	return sorted[quarter]
+	return sorted[place]
 }
 
 // upperMedian returns the median, the larger of two in the middle.
